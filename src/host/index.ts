@@ -8,4 +8,5 @@ export { hashes, sameSecret, signature } from "./hashes.ts";
 export { createLog, silentLog, type Log, type LogFields, type LogLevel } from "./log.ts";
 export { paths, type Paths } from "./paths.ts";
 export { programFile } from "./program-file.ts";
+export { localAddressTowards } from "./route.ts";
 export { createTasks, describeError, type Tasks } from "./tasks.ts";
