@@ -1,0 +1,24 @@
+/** What both sides agreed on for the media of one call; addresses are the peer's, directions ours. */
+export interface LineMedia {
+  readonly audio: {
+    readonly remote: { readonly address: string; readonly port: number; readonly rtcpPort: number };
+    readonly codec: "PCMU" | "PCMA";
+    readonly payloadType: number;
+    /** telephone-event (RFC 4733), when agreed. */
+    readonly dtmfPayloadType?: number;
+    readonly direction: "sendrecv" | "sendonly" | "recvonly" | "inactive";
+  };
+  readonly text?: {
+    readonly remote: { readonly address: string; readonly port: number };
+    readonly payloadType: number;
+    /** RFC 2198 redundancy, when agreed. */
+    readonly redPayloadType?: number;
+  };
+}
+
+/** Where a line listens; ready to be put into SDP. */
+export interface LineAddress {
+  readonly address: string;
+  readonly audioPort: number;
+  readonly textPort?: number;
+}
