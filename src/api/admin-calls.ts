@@ -23,6 +23,7 @@ import type {
   Account,
   Call,
   CallDetail,
+  CallOrder,
   Campaign,
   CampaignOrder,
   EventFilter,
@@ -111,24 +112,31 @@ async function listCalls({ service, clock, log }: AdminPlace, request: AdminRequ
   return answerCallList({ ...query, ...bound }, { service, recordingUrl: socketUrl, url: request.url, log });
 }
 
-async function startCall({ service, once, clock }: AdminPlace, request: AdminRequest): Promise<Answer> {
+async function startCall(place: AdminPlace, request: AdminRequest): Promise<Answer> {
+  const { service, once, clock } = place;
   const account = await accountOf(request);
+  const body = bodyOf<AdminCallBody>(request);
+  const readOrder = (): CallOrder => readAdminCallBody(body, account, clock.now());
+  if (body.dry_run) {
+    const { message } = await service.checkCall(readOrder());
+    return json(startedView(null, message));
+  }
   return once.run(request, account.id, async (stamp) => {
-    const order = readAdminCallBody(bodyOf<AdminCallBody>(request), account, clock.now());
-    const answer = (started: StartedCall): { status: number; answer: string } => {
-      const dryRun = order.dryRun ?? false;
-      const body: AdminStartedCall = {
-        id: dryRun ? null : started.id,
-        success: true,
-        message: started.message,
-        dry_run: dryRun,
-      };
-      return { status: request.route.success.status, answer: JSON.stringify(body) };
-    };
-    const stamped = stamp && !order.dryRun ? { idempotency: { ...stamp, answer } } : {};
-    const { status, answer: text } = answer(await service.startCall({ ...order, ...stamped }));
+    const answer = ({ id, message }: StartedCall): { status: number; answer: string } => ({
+      status: request.route.success.status,
+      answer: JSON.stringify(startedView(id, message)),
+    });
+    const started = await service.startCall({
+      ...readOrder(),
+      ...(stamp && { idempotency: { ...stamp, answer } }),
+    });
+    const { status, answer: text } = answer(started);
     return { type: "text", text, status };
   });
+}
+
+function startedView(id: string | null, message: string): AdminStartedCall {
+  return { id, success: true, message, dry_run: id === null };
 }
 
 type AdminCampaignShape = CampaignShape & {

@@ -54,15 +54,17 @@ function ofOutdialError(error: OutdialError, route: Route | undefined): Failure 
 }
 
 /** Nothing can be stored or carried now; the same request may pass later. */
-const unavailable = new Set(["store-full", "stopping", "lines-busy"]);
+const unavailable = new Set(["store-full", "store-closed", "stopping", "lines-busy"]);
 /** Bugs or broken disks: their words are for the log only. */
-const internal = new Set(["store-failed", "store-lost"]);
+const internal = new Set(["store-failed"]);
 /** The request is right, but a rule of the account forbids it. */
-const policy = new Set(["suppressed", "destination-forbidden", "no-trunk", "calling-hours"]);
+const policy = new Set(["suppressed", "forbidden-number", "sandbox-only", "no-trunk", "never-open"]);
 
 function statusOf(code: string, route: Route | undefined): number {
   if (unavailable.has(code)) return 503;
   if (internal.has(code)) return 500;
+  // Whether a write was done is unknown: nothing may invite a client to send it once more.
+  if (code === "store-restarted") return route?.method === "GET" ? 503 : 500;
   if (route?.access !== "socket") {
     // The contract: a playbook that is not the caller's is 403 for a campaign; whatever keeps a call from starting is 400.
     return code === "playbook-not-found" && route?.errors === "text" ? 403 : 400;

@@ -4,7 +4,7 @@ import type { Answer, ApiRequest } from "./http.ts";
 import type { Idempotency, Service } from "./service.ts";
 
 /** What an operation adds to its order so that its answer is stored with the write; undefined without a key. */
-export type Stamp = Pick<Idempotency<unknown>, "key" | "bodyHash"> | undefined;
+type Stamp = Pick<Idempotency<unknown>, "key" | "bodyHash"> | undefined;
 
 export interface Once {
   /**
@@ -56,7 +56,7 @@ export function createOnce(
       return await perform(stamp);
     } catch (error) {
       // Another daemon on the same store was quicker.
-      if (!(error instanceof OutdialError && error.code === "idempotency-exists")) throw error;
+      if (!(error instanceof OutdialError && error.code === "idempotency-key-used")) throw error;
       const other = await replay(stamp, accountId);
       if (!other) throw error;
       return other;

@@ -9,7 +9,7 @@ import {
   type StartedCallBody,
 } from "#wire";
 import { answerCallList, readCallQuery } from "./call-list.ts";
-import { notFound, Refusal } from "./failure.ts";
+import { badRequest, notFound, Refusal } from "./failure.ts";
 import type { Answer, ApiRequest, Handler } from "./http.ts";
 import type { Once } from "./idempotency.ts";
 import { readCampaignTiming, readContacts, type CampaignShape } from "./launch-campaign.ts";
@@ -51,6 +51,8 @@ async function startCall({ service, once }: PublicPlace, request: Request): Prom
   return once.run(request, account.id, async (stamp) => {
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the shape was checked against the table
     const order = readCallBody(request.body as CallBody, account);
+    if (!isUuid(order.playbook))
+      throw badRequest("playbook_id is no playbook of this account", "playbook_id");
     const answer = (started: StartedCall): { status: number; answer: string } => {
       const body: StartedCallBody = { id: started.id, success: true, message: started.message };
       return { status: request.route.success.status, answer: JSON.stringify(body) };

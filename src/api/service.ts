@@ -52,7 +52,7 @@ export interface MintedToken extends Token {
 
 /**
  * The operation was sent with an Idempotency-Key. The service stores `answer(result)` under the key
- * in the same write as the result. A second write under the key rejects with OutdialError `idempotency-exists`.
+ * in the same write as the result. A second write under the key rejects with OutdialError `idempotency-key-used`.
  */
 export interface Idempotency<Result> {
   readonly key: string;
@@ -89,8 +89,6 @@ export interface CallOrder {
   readonly recallMin?: readonly number[];
   /** Not before this time. */
   readonly at?: number;
-  /** Check everything, store nothing. */
-  readonly dryRun?: boolean;
   readonly idempotency?: Idempotency<StartedCall>;
 }
 
@@ -339,6 +337,8 @@ export interface Service {
   /** By full id; undefined for unknown and foreign alike. */
   ownsPlaybook(accountId: AccountId, playbookId: string): Promise<boolean>;
   startCall(order: CallOrder): Promise<StartedCall>;
+  /** Refuses what `startCall` would refuse, and stores nothing: for dry runs. */
+  checkCall(order: CallOrder): Promise<{ readonly message: string }>;
   launchCampaign(order: CampaignOrder): Promise<LaunchedCampaign>;
   /** Newest first, in pages of bounded size. */
   listCalls(query: CallQuery): AsyncIterable<readonly Call[]>;

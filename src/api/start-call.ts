@@ -1,3 +1,4 @@
+import { isUuid } from "#base";
 import { normalizePhone, parseLaunchAt, parseRecall, type VoiceId, type VoiceModel } from "#domain";
 import type { AdminCallBody, CallBody } from "#wire";
 import { orRefuse } from "./failure.ts";
@@ -14,7 +15,7 @@ export function readCallBody(body: CallBody, account: Account): CallOrder {
 
 /** The order in a body of `POST /admin/calls` whose shape was checked. */
 export function readAdminCallBody(body: AdminCallBody, account: Account, now: number): CallOrder {
-  const { trunk, recall, at, dry_run: dryRun } = body;
+  const { trunk, recall, at } = body;
   return {
     ...readCommon(body, account),
     params: Object.fromEntries([
@@ -24,7 +25,6 @@ export function readAdminCallBody(body: AdminCallBody, account: Account, now: nu
     ...(trunk !== undefined && { trunk }),
     ...(recall !== undefined && { recallMin: orRefuse(parseRecall(recall)) }),
     ...(at !== undefined && { at: orRefuse(parseLaunchAt(at, account.timezone, now)) }),
-    ...(dryRun !== undefined && { dryRun }),
   };
 }
 
@@ -42,7 +42,7 @@ function readCommon(body: CommonFields, account: Account): Omit<CallOrder, "para
   return {
     accountId: account.id,
     phone: orRefuse(normalizePhone(body.phone)),
-    playbook: body.playbook_id,
+    playbook: isUuid(body.playbook_id) ? body.playbook_id.toLowerCase() : body.playbook_id,
     ...(body.version_id !== undefined && { version: body.version_id }),
     ...(body.voice_id !== undefined && { voiceId: body.voice_id }),
     ...(body.voice_model !== undefined && { voiceModel: body.voice_model }),

@@ -10,6 +10,7 @@ import {
   paths,
   steadyClock,
   systemEntropy,
+  version,
   wallClock,
   type Paths,
 } from "#host";
@@ -18,7 +19,6 @@ import { startSandbox } from "#sandbox";
 import { openStore } from "#store";
 import { openSipEndpoint } from "#trunks";
 import { join } from "node:path";
-import manifest from "../../package.json" with { type: "json" };
 import { readArguments, usage, type DaemonCommand } from "./arguments.ts";
 import { readDaemonConfig } from "./config.ts";
 import { startDialer, type Dialer } from "./dialer.ts";
@@ -30,6 +30,7 @@ import { openSecrets } from "./secrets.ts";
 import { createService } from "./service.ts";
 import { defaultZone } from "./service-accounts.ts";
 import { openingFor } from "./service-calls.ts";
+import { openOnLastPort } from "./sip-port.ts";
 
 /** Runs `outdiald`; resolves when it has ended, with its exit code set. */
 export async function main(argv: readonly string[]): Promise<void> {
@@ -100,15 +101,17 @@ async function runDaemon(at: Paths, listen: { host: string; port: number } | und
     await openLines({ workers: config.workers, maxCallsPerWorker: config.maxCallsPerWorker, log }),
   );
   await using telephony = disposable(
-    await openSipEndpoint({
-      address: config.sipHost,
-      port: config.sipPort,
-      clock: steadyClock,
-      entropy: systemEntropy,
-      hashes,
-      userAgentName: `outdial/${manifest.version}`,
-      log,
-    }),
+    await openOnLastPort(join(at.stateDir, "sip-port"), config.sipPort, (port) =>
+      openSipEndpoint({
+        address: config.sipHost,
+        port,
+        clock: steadyClock,
+        entropy: systemEntropy,
+        hashes,
+        userAgentName: `outdial/${version}`,
+        log,
+      }),
+    ),
   );
   await using tasks = createTasks(log);
   const feed = createFeed({ kept: 10_000, queued: 2_000 });
@@ -130,7 +133,7 @@ async function runDaemon(at: Paths, listen: { host: string; port: number } | und
     recordingsDir: at.recordingsDir,
     dialer: () => dialer,
     about: {
-      version: manifest.version,
+      version,
       pid: process.pid,
       startedAt,
       dataDir: at.dataDir,
@@ -196,7 +199,7 @@ async function runDaemon(at: Paths, listen: { host: string; port: number } | und
       port: listen?.port ?? config.port,
       allowedHosts: config.allowedHosts,
       ...(config.publicUrl === undefined ? {} : { publicUrl: config.publicUrl }),
-      version: manifest.version,
+      version,
       clock: wallClock,
       hashes,
       signingKey: entropy.bytes(32),
@@ -205,9 +208,7 @@ async function runDaemon(at: Paths, listen: { host: string; port: number } | und
   );
   await using _adminApi = disposable(await startAdminApi({ service, socketPath: at.socketPath, log }));
   log.info("the daemon runs", { pid: process.pid, api: `${publicApi.address}:${publicApi.port}` });
-  process.stderr.write(
-    `outdiald ${manifest.version} runs; API on http://${publicApi.address}:${publicApi.port}\n`,
-  );
+  process.stderr.write(`outdiald ${version} runs; API on http://${publicApi.address}:${publicApi.port}\n`);
 
   const { drainMs } = await Promise.race([asked().then(() => ({ drainMs: 10_000 })), stopping.promise]);
   log.info("the daemon stops", { drainMs, running: dialer.running });

@@ -6,7 +6,7 @@ import {
   type Clock,
   type PlaybookId,
 } from "#base";
-import type { CallState } from "#domain";
+import { defaultSpeakers, type CallState, type PlaybookSettings } from "#domain";
 import type { Feed, FeedEvent } from "./feed.ts";
 import type { AttemptRow, CallRow, Store } from "./ports.ts";
 import { openRecording, type OpenRecording } from "./recordings.ts";
@@ -33,8 +33,10 @@ interface CallQuery {
   readonly limit?: number;
 }
 
+type Speakers = PlaybookSettings["speakers"];
+
 interface CallDetail {
-  readonly call: CallRow;
+  readonly call: CallRow & { readonly speakers: Speakers };
   readonly attempts: readonly AttemptRow[];
 }
 
@@ -54,13 +56,14 @@ const pageSize = 200;
 export function recordService({ store, clock, feed, recordingsDir, hangUp }: Parts) {
   return { events, findCall, hangUpCall, listCalls, openRecording: openCallRecording, resolveCall };
 
-  async function* listCalls(query: CallQuery): AsyncGenerator<readonly CallRow[]> {
+  async function* listCalls(query: CallQuery): AsyncGenerator<readonly CallDetail["call"][]> {
+    const label = labeller();
     let left = query.limit ?? Infinity;
     let before = query.before;
     while (left > 0) {
       const limit = Math.min(left, pageSize);
       const page = await store.listCalls({ ...query, limit, ...(before === undefined ? {} : { before }) });
-      if (page.length > 0) yield page;
+      if (page.length > 0) yield await Promise.all(page.map(label));
       const last = page.at(-1);
       if (last === undefined || page.length < limit) return;
       left -= page.length;
@@ -70,7 +73,26 @@ export function recordService({ store, clock, feed, recordingsDir, hangUp }: Par
 
   async function findCall(accountId: AccountId, idOrPrefix: string): Promise<CallDetail | undefined> {
     const call = await store.findCall(accountId, idOrPrefix);
-    return call && { call, attempts: await store.listAttempts(call.id) };
+    return call && { call: await labeller()(call), attempts: await store.listAttempts(call.id) };
+  }
+
+  /** Adds the names of the speakers, as the call's version has them; each version is looked up once. */
+  function labeller(): (call: CallRow) => Promise<CallDetail["call"]> {
+    const known = new Map<string, Promise<Speakers>>();
+    return async (call) => {
+      const key = call.versionId ?? call.playbookId;
+      const speakers = known.get(key) ?? findSpeakers(call);
+      known.set(key, speakers);
+      return { ...call, speakers: await speakers };
+    };
+  }
+
+  async function findSpeakers({ playbookId, versionId }: CallRow): Promise<Speakers> {
+    const source =
+      versionId === null
+        ? await store.findPlaybookById(playbookId)
+        : await store.findVersion(playbookId, versionId);
+    return source?.settings.speakers ?? defaultSpeakers;
   }
 
   async function openCallRecording(accountId: AccountId, callId: CallId): Promise<OpenRecording | undefined> {

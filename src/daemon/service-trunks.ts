@@ -29,6 +29,8 @@ interface TrunkOrder {
 }
 
 const sipPort = 5060;
+/** The trunk that every account starts with. */
+const builtInName = "sandbox";
 /** The sandbox's own caller id: nobody's number. */
 const sandboxCallerId = "+9990000000";
 
@@ -51,7 +53,11 @@ export function trunkService({ store, clock, entropy, secrets, sandbox }: Parts)
     const id = newId(clock.now(), entropy);
     const existing = await store.listTrunks(order.accountId);
     if (order.password !== undefined) await secrets.set(secretName(id), order.password);
-    const address = order.kind === "sandbox" ? { host: sandbox.address, port: sandbox.port } : undefined;
+    // A sandbox trunk without a host leads to the carrier inside the daemon.
+    const address =
+      order.kind === "sandbox" && order.host === undefined
+        ? { host: sandbox.address, port: sandbox.port }
+        : undefined;
     const trunk: TrunkRow = {
       id,
       accountId: order.accountId,
@@ -116,7 +122,7 @@ export function trunkService({ store, clock, entropy, secrets, sandbox }: Parts)
     const trunk = wanted ?? realTrunk(trunks);
     if (trunk === undefined) {
       throw new OutdialError("no-trunk", "The account has no trunk that reaches real numbers", {
-        hint: "outdial trunk add NAME --host HOST",
+        hint: "outdial trunk add NAME --server HOST",
       });
     }
     return trunk;
@@ -134,12 +140,12 @@ export function trunkService({ store, clock, entropy, secrets, sandbox }: Parts)
 
   /** Every account starts with a way into the sandbox. */
   async function addSandbox(account: Account): Promise<void> {
-    await createTrunk({ accountId: account.id, name: "sandbox", kind: "sandbox" });
+    await createTrunk({ accountId: account.id, name: builtInName, kind: "sandbox" });
   }
 
-  /** The carrier listens on another port after each start. */
+  /** The carrier inside the daemon listens on another port after each start; trunks to others stay where they lead. */
   async function moveSandbox(trunk: TrunkRow): Promise<void> {
-    if (trunk.host === sandbox.address && trunk.port === sandbox.port) return;
+    if (trunk.kind !== "sandbox" || trunk.name !== builtInName) return;
     await store.updateTrunkAddress(trunk.id, sandbox.address, sandbox.port);
   }
 }
@@ -151,7 +157,7 @@ function sandboxTrunk(trunks: readonly TrunkRow[], wanted: TrunkRow | undefined,
     "sandbox-only",
     `${phone} is a sandbox number; trunk ${wanted?.name ?? "sandbox"} cannot call it`,
     {
-      hint: "outdial trunk add sandbox --kind sandbox",
+      hint: "outdial trunk add sandbox --sandbox",
     },
   );
 }
@@ -171,7 +177,7 @@ function refuseBadTrunk(order: TrunkOrder): void {
   if (order.kind === "sandbox") return;
   if (order.host === undefined || !/^[a-z0-9.:-]{1,253}$/i.test(order.host)) {
     throw new OutdialError("bad-host", "A trunk needs the host name or address of the provider", {
-      hint: "outdial trunk add NAME --host sip.example.com",
+      hint: "outdial trunk add NAME --server sip.example.com",
     });
   }
   if (
@@ -179,7 +185,7 @@ function refuseBadTrunk(order: TrunkOrder): void {
     (order.username === undefined || (order.password ?? order.passwordRef) === undefined)
   ) {
     throw new OutdialError("bad-credentials", "A digest trunk needs a username and a password", {
-      hint: "outdial trunk add NAME --host HOST --username USER --password-stdin",
+      hint: "outdial trunk add NAME --server HOST --username USER --password-stdin",
     });
   }
   if (order.callerId !== undefined && !isE164(order.callerId)) {

@@ -94,6 +94,6 @@ export function createService(parts: ServiceParts) {
   async function furnish(): Promise<void> {
     const accounts = await store.listAccounts();
     if (accounts.length === 0) await service.createAccount({ name: "default" });
-    for (const trunk of await allTrunks()) if (trunk.kind === "sandbox") await trunks.moveSandbox(trunk);
+    for (const trunk of await allTrunks()) await trunks.moveSandbox(trunk);
   }
 }

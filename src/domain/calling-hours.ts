@@ -1,7 +1,7 @@
 import { DateTime } from "luxon";
 
 /** One span of a day, `HH:mm`, `from` included and `to` excluded; `24:00` ends the day. */
-export interface HoursSpan {
+interface HoursSpan {
   readonly from: string;
   readonly to: string;
 }

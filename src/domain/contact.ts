@@ -21,7 +21,6 @@ export const contactFieldNames = [
   "utm_term",
   "utm_content",
 ] as const;
-export type ContactFieldName = (typeof contactFieldNames)[number];
 
 type Texts = Readonly<Record<string, string>>;
 type Values = Readonly<Record<string, unknown>>;

@@ -10,3 +10,4 @@ export { paths, type Paths } from "./paths.ts";
 export { programFile } from "./program-file.ts";
 export { localAddressTowards } from "./route.ts";
 export { createTasks, describeError, type Tasks } from "./tasks.ts";
+export { version } from "./version.ts";

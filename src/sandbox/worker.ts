@@ -2,7 +2,6 @@ import { openEspeak } from "#ai";
 import { OutdialError } from "#base";
 import { createLog, steadyClock, systemEntropy } from "#host";
 import { resample } from "#media";
-import type { Synthesizer } from "#talk";
 import { parentPort, workerData } from "node:worker_threads";
 import { openCarrier } from "./carrier.ts";
 import type { CarrierOrder, FromCarrier } from "./thread.ts";
@@ -46,7 +45,7 @@ try {
 }
 
 /** The embedded synthesiser as a callee's voice. */
-function voiceOf(synthesizer: Synthesizer): Voice {
+function voiceOf(synthesizer: ReturnType<typeof openEspeak>): Voice {
   return {
     async say(text, language) {
       const { audio, rateHz } = await synthesizer.say(

@@ -57,7 +57,7 @@ export const adminCampaignShape = Type.Object(
   strict,
 );
 
-export const rejectedContact = Type.Object({
+const rejectedContact = Type.Object({
   index: Type.Integer({ description: "0-based place in contacts" }),
   phone: Type.String(),
   reason: Type.String(),

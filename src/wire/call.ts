@@ -36,7 +36,7 @@ export const startedCall = Type.Object({
 });
 export type StartedCallBody = Static<typeof startedCall>;
 
-export const outcomeView = Type.Object({
+const outcomeView = Type.Object({
   state: Type.String({ description: "The exact state, in our own words" }),
   cause: Type.Union([Type.String(), Type.Null()]),
   sip_status: Type.Optional(Type.Integer()),
@@ -73,7 +73,7 @@ export const listedCall = Type.Object({
 /** A call as `GET /calls` gives it. */
 export type ListedCall = Static<typeof listedCall>;
 
-export const attemptView = Type.Object({
+const attemptView = Type.Object({
   n: Type.Integer(),
   state: Type.Enum(["claimed", "dialing", "answered", "ended", "lost"]),
   sip_call_id: Type.Union([Type.String(), Type.Null()]),

@@ -5,7 +5,7 @@ const contactTexts = Object.fromEntries(
   contactFieldNames.map((name) => [name, Type.Optional(Type.Union([Type.String(), Type.Null()]))]),
 );
 
-export const contactBody = Type.Object({
+const contactBody = Type.Object({
   phone: Type.String({ minLength: 1 }),
   ...contactTexts,
   custom_fields: Type.Optional(Type.Record(Type.String(), Type.Unknown())),

@@ -29,7 +29,7 @@ export function errorBody(shape: ErrorShape, failure: Failure): unknown {
     case "envelope":
       return { success: false, error: { code, message }, ...later };
     case "admin":
-      return { error: { code, message, ...details(failure), ...later } };
+      return { error: { code, message, ...details(failure) }, ...later };
   }
 }
 

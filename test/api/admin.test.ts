@@ -269,14 +269,16 @@ describe("calls", () => {
     ]);
   });
 
-  test("a dry run is told to the service and has no id", async () => {
-    const reply = await rig.ask("POST", "/admin/calls", {
-      phone: "+9990000001",
-      playbook_id: playbookA,
-      dry_run: true,
-    });
-    expect(reply.json).toMatchObject({ id: null, dry_run: true });
-    expect(rig.service.started).toMatchObject([{ dryRun: true }]);
+  test("a dry run only asks, starts nothing and leaves the key free", async () => {
+    const order = { phone: "+9990000001", playbook_id: playbookA };
+    const key = { "idempotency-key": "k" };
+    const dry = await rig.ask("POST", "/admin/calls", { ...order, dry_run: true }, key);
+    expect([dry.status, dry.json]).toEqual([
+      200,
+      { id: null, success: true, message: "Would be queued", dry_run: true },
+    ]);
+    expect([rig.service.started, rig.service.acts]).toEqual([[], [["checkCall", "+9990000001"]]]);
+    expect((await rig.ask("POST", "/admin/calls", order, key)).json).toMatchObject({ dry_run: false });
   });
 
   test("is found by four characters, not by three, and not by a prefix of two calls", async () => {

@@ -91,7 +91,7 @@ describe("when another daemon on the same store was quicker", () => {
     if (lane === undefined || !stored) throw new Error("nothing was stored");
     let looks = 0;
     rig.service.findIdempotent = async () => (++looks === 1 ? undefined : stored);
-    rig.service.failure = new OutdialError("idempotency-exists", "The key is taken");
+    rig.service.failure = new OutdialError("idempotency-key-used", "The key is taken");
     const second = await rig.ask("POST", "/call", call, key);
     expect([second.status, second.text]).toEqual([200, first.text]);
   });

@@ -1,5 +1,7 @@
 import { OutdialError } from "#base";
+import { silentLog } from "#host";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { answerCallList } from "../../src/api/call-list.ts";
 import { accountA, accountB, callOf, playbookA, playbookB } from "../support/memory-service.ts";
 import { PublicApiRig } from "../support/public-api.ts";
 
@@ -159,5 +161,22 @@ describe("GET /calls", () => {
       throw new Error("disk");
     };
     await expect(rig.ask("GET", "/calls")).rejects.toThrow(/terminated|closed|aborted/);
+  });
+});
+
+describe("a long list", () => {
+  test("is read from the store only as fast as the client reads", async () => {
+    rig.service.calls = rows(2_000);
+    rig.service.pageRows = 10;
+    const answer = await answerCallList(
+      { accountId: accountA.id },
+      { service: rig.service, recordingUrl: () => "", url: "/calls", log: silentLog },
+    );
+    if (answer.type !== "stream") throw new Error("a list without limit is a stream");
+    const chunks = answer.stream[Symbol.asyncIterator]();
+    await chunks.next();
+    expect(rig.service.pagesGiven).toBeLessThan(6);
+    await chunks.return?.();
+    expect(rig.service.pagesGiven).toBeLessThan(6);
   });
 });

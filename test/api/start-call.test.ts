@@ -1,6 +1,6 @@
 import { OutdialError } from "#base";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { playbookA, playbookB } from "../support/memory-service.ts";
+import { accountA, playbookA, playbookB } from "../support/memory-service.ts";
 import { PublicApiRig } from "../support/public-api.ts";
 
 let rig: PublicApiRig;
@@ -53,6 +53,17 @@ describe("POST /call", () => {
     await rig.ask("POST", "/call", good);
     for (const option of ["voiceId", "voiceModel", "language", "interrupt", "version"]) {
       expect(rig.service.started[0]).not.toHaveProperty(option);
+    }
+  });
+
+  test("takes the playbook's id in capitals, and never a name or the beginning of an id", async () => {
+    expect((await rig.ask("POST", "/call", { ...good, playbook_id: playbookA.toUpperCase() })).status).toBe(
+      200,
+    );
+    rig.service.owned.set("Welcome", accountA.id);
+    rig.service.owned.set(playbookA.slice(0, 8), accountA.id);
+    for (const playbook_id of ["Welcome", playbookA.slice(0, 8)]) {
+      expect((await rig.ask("POST", "/call", { ...good, playbook_id })).status).toBe(400);
     }
   });
 
@@ -124,7 +135,7 @@ describe("POST /call", () => {
     expect(Object.getPrototypeOf(params)).toBe(Object.prototype);
   });
 
-  test.each(["suppressed", "destination-forbidden", "no-trunk"])(
+  test.each(["suppressed", "forbidden-number", "sandbox-only", "no-trunk"])(
     "400 with the reason when the service says %s",
     async (code) => {
       rig.service.failure = new OutdialError(code, "The reason in words");
@@ -143,6 +154,7 @@ describe("POST /call", () => {
     for (const failure of [
       new Error("SQLITE_CORRUPT: select secret from /home/x/outdial.db"),
       new OutdialError("store-failed", "select secret from /home/x/outdial.db"),
+      new OutdialError("store-restarted", "The store thread died"),
     ]) {
       rig.service.failure = failure;
       const reply = await rig.ask("POST", "/call", good);

@@ -8,6 +8,8 @@ import type { TempHome } from "./temp-home.ts";
 export interface HttpReply<T = Record<string, unknown>> {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
+  readonly text: string;
+  /** What `text` holds, `{}` when it is no JSON. */
   readonly body: T;
 }
 
@@ -170,13 +172,13 @@ async function ask<T>(
   const headers = Object.fromEntries(
     Object.entries(reply.headers).map(([name, value]) => [name, Array.isArray(value) ? value.join(", ") : (value ?? "")]),
   );
-  return { status: reply.statusCode, headers, body: read(text) as T };
+  return { status: reply.statusCode, headers, text, body: read(text) as T };
 }
 
 function read(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    return { text };
+    return {};
   }
 }

@@ -118,6 +118,11 @@ export class MemoryService implements Service {
     return started;
   }
 
+  async checkCall(order: CallOrder): Promise<{ message: string }> {
+    this.acts.push(["checkCall", order.phone]);
+    return { message: "Would be queued" };
+  }
+
   async launchCampaign(order: CampaignOrder): ReturnType<Service["launchCampaign"]> {
     if (this.failure) throw this.failure;
     this.campaigns.push(order);
