@@ -21,7 +21,7 @@ function brokenOff({ why, answeredAt }: AttemptFacts): Outcome | undefined {
       return outcomeOf(answeredAt === undefined ? "cancelled" : "operator-ended", { hungUpBy: "operator" });
     case "shutdown":
       return answeredAt === undefined
-        ? outcomeOf("daemon-lost", { hungUpBy: "operator" })
+        ? outcomeOf("interrupted", { hungUpBy: "operator" })
         : outcomeOf("operator-ended", { hungUpBy: "operator" });
     case "no-media":
       return outcomeOf("no-media", { hungUpBy: "agent" });

@@ -83,7 +83,7 @@ const causes = {
   cancelled: { state: "cancelled", ...settled, detail: "The call was cancelled." },
   suppressed: { state: "cancelled", ...settled, detail: "The number is on the do-not-call list." },
   "line-lost": { state: "failed", ...settled, detail: "Our audio side failed during the call." },
-  "daemon-lost": {
+  interrupted: {
     state: "manual",
     ...settled,
     detail: "outdial stopped while dialling; whether the phone rang is unknown.",

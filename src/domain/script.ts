@@ -34,9 +34,7 @@ export function scriptFaults(script: Script): readonly ScriptFault[] {
 }
 
 /** Every state a state can lead to, with the path of the field that names it. */
-export function jumpsOf(
-  state: ScriptState,
-): readonly { readonly path: readonly string[]; readonly to: string }[] {
+function jumpsOf(state: ScriptState): readonly { readonly path: readonly string[]; readonly to: string }[] {
   const jumps = [
     ...Object.entries(state.digits ?? {}).map(([key, to]) => ({ path: ["digits", key], to })),
     ...Object.entries(state.text ?? {}).map(([key, to]) => ({ path: ["text", key], to })),

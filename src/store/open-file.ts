@@ -25,10 +25,10 @@ export interface FileOptions {
 
 /** A database file, open in this thread. */
 export interface OpenStoreFile {
-  put(job: Job): void;
-  invoke: Invoke;
+  readonly put: (job: Job) => void;
+  readonly invoke: Invoke;
   /** Ends what was begun, moves the log into the file and gives it free. */
-  close(): Promise<void>;
+  readonly close: () => Promise<void>;
 }
 
 /**
@@ -39,7 +39,7 @@ export async function openStoreFile(options: FileOptions): Promise<OpenStoreFile
   let database: SqlDatabase | undefined;
   try {
     database = await openDatabase(options);
-    database.exec(settings);
+    database.exec(connectionSettings);
     const db = new Kysely<Tables>({ dialect: new StoreDialect(database) });
     await migrate(db, options.file, options.migrations ?? allMigrations);
     await finishCampaigns(db, database);
@@ -51,7 +51,7 @@ export async function openStoreFile(options: FileOptions): Promise<OpenStoreFile
 }
 
 /** Exclusive first: without shared memory SQLite can keep its log only for one connection. */
-const settings = `
+export const connectionSettings = `
   pragma locking_mode = exclusive;
   pragma journal_mode = wal;
   pragma synchronous = full;
@@ -80,7 +80,7 @@ function serve(db: Db, database: SqlDatabase): OpenStoreFile {
       new Promise((done, failed) => {
         queue.put({ name, args, done, failed });
       }),
-    async close() {
+    close: async () => {
       if (isClosed) return;
       isClosed = true;
       await queue.idle();

@@ -1,6 +1,7 @@
 import { OutdialError } from "#base";
 import { programFile } from "#host";
 import type { Store } from "./contract.ts";
+import type { StoreEngine } from "./open-file.ts";
 import type { Invoke } from "./operations.ts";
 import { storeOver } from "./store-over.ts";
 import { startThread, type StoreThread } from "./store-thread.ts";
@@ -11,7 +12,7 @@ export interface StoreOptions {
   /** Program of the thread; default: the one that belongs to this build. */
   readonly workerUrl?: URL;
   /** Default `sqljs`. */
-  readonly engine?: "sqljs" | "node-sqlite";
+  readonly engine?: StoreEngine;
 }
 
 /**
@@ -43,7 +44,8 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   return storeOver(invoke, async () => {
     if (isClosed) return;
     isClosed = true;
-    await (await current).close();
+    const thread = await current.catch(() => undefined); // One that did not start has nothing open.
+    await thread?.close();
   });
 }
 

@@ -48,7 +48,7 @@ async function loseAttempt(
 ): Promise<void> {
   const outcome = fromOutcome({
     state: "manual",
-    cause: "lost",
+    cause: "interrupted",
     detail:
       attempt.state === "answered"
         ? "The daemon stopped during the conversation."

@@ -93,7 +93,7 @@ export interface CampaignRow {
 }
 
 /** How a call is to be held; fixed when the call is created. */
-export interface CallOptions {
+interface CallOptions {
   readonly voiceId: VoiceId;
   readonly voiceModel: VoiceModel;
   readonly language: string;

@@ -1,16 +1,13 @@
 import { OutdialError } from "#base";
 
-const fullText = /database or disk is full|ENOSPC|EDQUOT/;
+const fullText = /database or disk is full|ENOSPC|EDQUOT|EFBIG/;
 const diskText =
-  /disk I\/O error|malformed|file is not a database|unable to open database|readonly database|database is locked|EIO|EACCES|EROFS/;
+  /disk I\/O error|malformed|file is not a database|unable to open database|readonly database|database is locked/;
 
 /** Whether the disk, not the statement, is the cause: nothing of the transaction can be trusted to be stored. */
 export function isDiskError(error: unknown): boolean {
-  return (
-    error instanceof Error &&
-    !(error instanceof OutdialError) &&
-    (isFull(error) || diskText.test(error.message))
-  );
+  if (!(error instanceof Error) || error instanceof OutdialError) return false;
+  return "syscall" in error || isFull(error) || diskText.test(error.message);
 }
 
 /** What SQLite says, as the error that a person can act on; a bug stays what it is. */
@@ -28,7 +25,7 @@ export function storeError(error: unknown): Error {
 }
 
 /** A constraint that a row would break, as SQLite names it: `accounts.name` or `tokens.account_id, tokens.name`. */
-export function uniqueConflict(error: unknown): string | undefined {
+function uniqueConflict(error: unknown): string | undefined {
   const text = error instanceof Error ? error.message : "";
   return /^UNIQUE constraint failed: (.+)$/.exec(text)?.[1];
 }

@@ -1,10 +1,11 @@
 import { OutdialError } from "#base";
+import type { StoreEngine } from "./open-file.ts";
 import type { RequestName } from "./operations.ts";
 
 /** What the store thread is started with. */
 export interface ThreadData {
   readonly file: string;
-  readonly engine: "sqljs" | "node-sqlite";
+  readonly engine: StoreEngine;
 }
 
 export type ToThread =

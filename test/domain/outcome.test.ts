@@ -249,7 +249,7 @@ describe("outcomes by name", () => {
     ["completed", "closed", false],
     ["opted-out", "closed", false],
     ["follow-up", "manual", false],
-    ["daemon-lost", "manual", false],
+    ["interrupted", "manual", false],
   ] as const)("%s is %s", (cause, state, recall) => {
     const outcome = outcomeOf(cause, { hungUpBy: "agent" });
     expect([outcome.state, outcome.hungUpBy, mayRecall(outcome)]).toEqual([state, "agent", recall]);

@@ -105,7 +105,7 @@ describe("the next recall", () => {
     "unallocated",
     "cancelled",
     "unwanted",
-    "daemon-lost",
+    "interrupted",
   ] as const)("is none after %s", (cause) => {
     expect(nextRecallAt({ ...plan, outcome: outcomeOf(cause) })).toBeUndefined();
   });

@@ -228,7 +228,7 @@ describe.each(["sqljs", "node-sqlite"] as const)("a store on %s", (engine) => {
         call(1, {
           state: "manual",
           dueAt: null,
-          outcome: { state: "manual", cause: "lost", sipStatus: 180 },
+          outcome: { state: "manual", cause: "interrupted", sipStatus: 180 },
         }),
       );
       await here.store.insertCall(call(2));

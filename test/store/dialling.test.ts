@@ -338,7 +338,7 @@ describe.each(["sqljs", "node-sqlite"] as const)("dialling on %s", (engine) => {
       expect(await store.findCall(accountId, call(1).id)).toMatchObject({
         state: "manual",
         dueAt: null,
-        outcome: { cause: "lost" },
+        outcome: { cause: "interrupted" },
       });
       expect(await store.findCall(accountId, call(2).id)).toMatchObject({ state: "queued", attempts: 0 });
       expect(await store.listAttempts(call(3).id)).toMatchObject([{ state: "lost", endedAt: noon + 9000 }]);

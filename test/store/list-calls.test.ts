@@ -70,7 +70,7 @@ describe("a list of calls", () => {
           before = { createdAt: last.createdAt, id: last.id };
         }
         const expected = calls.filter((given) => matches(given, filter)).map((given) => given.id);
-        expect(listed).toEqual(expected.reverse());
+        expect(listed).toEqual(expected.toReversed());
       }),
       { numRuns: 60 },
     );

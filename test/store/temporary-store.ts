@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Store } from "../../src/store/contract.ts";
+import { realFiles, type FileSystem } from "../../src/store/file-system.ts";
 import { openStoreFile, type FileOptions } from "../../src/store/open-file.ts";
 import { storeOver } from "../../src/store/store-over.ts";
 import { furnish } from "./sample-rows.ts";
@@ -22,13 +23,20 @@ export async function openHere(options: Partial<FileOptions> & { readonly file: 
   return storeOver(file.invoke, file.close);
 }
 
+/** The real disk without waiting for it: for tests in which nothing dies. */
+export const hurriedFiles: FileSystem = {
+  ...realFiles,
+  fdatasyncSync: () => undefined,
+  fsyncSync: () => undefined,
+};
+
 /** A store with an account and a playbook, in a directory of its own; closed and gone at the end. */
 export async function temporaryStore(
   options: Partial<FileOptions> = {},
 ): Promise<AsyncDisposable & { readonly store: Store; readonly file: string }> {
   const directory = temporaryDirectory();
   const file = directory.file("outdial.db");
-  const store = await openHere({ ...options, file });
+  const store = await openHere({ files: hurriedFiles, ...options, file });
   await furnish(store);
   return {
     store,
