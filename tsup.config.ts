@@ -20,8 +20,8 @@ export default defineConfig([
     outExtension: () => ({ js: ".cjs" }),
     shims: true,
     minify: true,
-    noExternal: [/^(?!keytar$|undici$|ink$|react).*/],
-    external: ["keytar", "undici", "ink", "react"],
+    // The parser runs at every start; the rest of the packages is loaded by the commands that need it.
+    noExternal: ["commander"],
   },
   {
     ...shared,

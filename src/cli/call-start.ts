@@ -51,8 +51,8 @@ async function orderOf(context: Context, input: Input): Promise<Order> {
   const recall = input.text("recall");
   const trunk = input.text("trunk");
   const version = input.text("version");
-  const voice = input.text("voice") as CallBody["voice_id"];
-  const model = input.text("voice-model") as CallBody["voice_model"];
+  const voice = input.choice("voice", ["1", "2", "3", "4", "5", "6", "7"]);
+  const model = input.choice("voice-model", ["fast", "human"]);
   const language = input.text("language");
   return {
     playbook,
@@ -83,7 +83,7 @@ async function place(server: Server, order: Order, input: Input): Promise<AdminS
   const headers: Readonly<Record<string, string>> = key === undefined ? {} : { "idempotency-key": key };
   if (server.type === "local") {
     const body = { ...order.body, ...order.localOnly, playbook_id: order.playbook, params: order.params };
-    return await server.client.post<AdminStartedCall>("/admin/calls", body, headers);
+    return server.client.post<AdminStartedCall>("/admin/calls", body, headers);
   }
   const taken = Object.keys(order.params).find((name) => Object.hasOwn(publicFields, name));
   if (taken !== undefined)

@@ -7,6 +7,7 @@ import type { Context, Input, Server } from "./handler.ts";
 import { parseDuration } from "./durations.ts";
 import { exitCode } from "./exit-codes.ts";
 import { plainValue, type Row } from "./fields.ts";
+import { readJson } from "./json.ts";
 import { parseMoment } from "./moment.ts";
 import { callIdOf, campaignIdOf, getCall, playbookIdOf } from "./references.ts";
 import { labelled, statusFilter, statusLabel } from "./statuses.ts";
@@ -79,8 +80,8 @@ async function* pages(server: Server, query: Query, limit: number): AsyncIterabl
   const size = Math.min(pageSize, limit + 1);
   for (let cursor: string | undefined; ;) {
     const reply = await server.client.open(path, { ...query, limit: size, cursor });
-    const answer = JSON.parse(await bodyText(reply)) as readonly Row[] | { readonly calls: readonly Row[] };
-    const rows = "calls" in answer ? answer.calls : (answer as readonly Row[]);
+    const answer = readJson<readonly Row[] | { readonly calls: readonly Row[] }>(await bodyText(reply));
+    const rows = "calls" in answer ? answer.calls : answer;
     yield rows;
     cursor = headerText(reply, "outdial-next-cursor");
     if (cursor === undefined || rows.length === 0) return;

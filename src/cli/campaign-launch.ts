@@ -8,6 +8,7 @@ import { readContacts, type ReadOptions } from "./csv-contacts.ts";
 import { mappingText, type Target } from "./csv-mapping.ts";
 import { openCsv, type CsvSource } from "./csv-source.ts";
 import { exitCode } from "./exit-codes.ts";
+import { objectOf } from "./json.ts";
 import { parseMoment } from "./moment.ts";
 import { parseRecallOption } from "./recall-option.ts";
 import { findPlaybookId } from "./references.ts";
@@ -44,7 +45,7 @@ export async function launchCampaign(context: Context, input: Input): Promise<nu
   if (!order.dryRun) await confirm(context, survey.contacts);
   const server = await context.server();
   const answers = await send(context, server, { order, source, options, survey, rejects });
-  return finish(context, input, server, { answers, survey });
+  return await finish(context, input, server, { answers, survey });
 }
 
 interface Order {
@@ -152,9 +153,10 @@ function report(context: Context, survey: Survey, rejectsFile: string | undefine
   const { notes } = context;
   notes.say(`columns: ${mappingText(survey.headings, survey.targets)}`);
   for (const contact of survey.samples) notes.say(`  ${sampleText(contact)}`);
-  if (survey.duplicates > 0) notes.say(`${survey.duplicates} duplicates dropped`);
+  if (survey.duplicates > 0)
+    notes.say(`${survey.duplicates} ${survey.duplicates === 1 ? "duplicate" : "duplicates"} dropped`);
   if (survey.rejected === 0) return;
-  notes.warn(`${survey.rejected} rows rejected`);
+  notes.warn(`${survey.rejected} ${survey.rejected === 1 ? "row" : "rows"} rejected`);
   for (const reason of survey.reasons) notes.say(`  ${reason}`);
   const more = survey.rejected - survey.reasons.length;
   if (more > 0) notes.say(`  and ${more} more`);
@@ -165,7 +167,7 @@ function report(context: Context, survey: Survey, rejectsFile: string | undefine
 
 function sampleText(contact: ContactBody): string {
   const { phone, custom_fields: custom, ...fields } = contact;
-  const values = [...Object.values(fields), ...Object.values((custom ?? {}) as Record<string, unknown>)];
+  const values = [...Object.values(fields), ...Object.values(objectOf(custom))];
   return [phone, ...values.map(String)].join("  ").slice(0, 120);
 }
 
@@ -236,7 +238,7 @@ async function sendPart(
       `only the first ${part.sent.length} parts were launched: ${error.message}`,
       {
         why: `launched: ${ids}`,
-        fix: "launch again with the same --key: what was launched is not launched twice",
+        fix: "with --key, launch again with the same one: what was launched is not launched twice",
         cause: error,
       },
     );

@@ -16,7 +16,7 @@ import {
   type CampaignModel,
   type EndedCall,
 } from "./ui/campaign-model.ts";
-import type { CampaignScreen } from "./ui/campaign-view.tsx";
+import type * as CampaignViewModule from "./ui/campaign-view.tsx";
 
 export interface WatchedCampaign {
   readonly id: string;
@@ -127,6 +127,7 @@ async function readEnds(
 function endedCall(event: Row, now: number): EndedCall {
   return {
     id: plainValue(event["call_id"]),
+    to: plainValue(fieldValue(event, "data.to") ?? ""),
     at: instantOf(event["at"]) ?? now,
     state: plainValue(fieldValue(event, "data.state")),
     durationS: Number(fieldValue(event, "data.duration") ?? 0),
@@ -141,12 +142,13 @@ async function openDisplay(context: Context): Promise<Display> {
   return view === undefined ? lineDisplay(context) : screenDisplay(context, view);
 }
 
-type ViewModule = typeof import("./ui/campaign-view.tsx");
+type ViewModule = typeof CampaignViewModule;
 
 /** Loaded only on a terminal: it costs more than everything else together. */
 async function loadView(): Promise<ViewModule | undefined> {
   const file = programFile("cli/ui/campaign-view", "tsx").href;
   try {
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- our own file, by an address the bundler leaves alone
     return (await import(file)) as ViewModule;
   } catch (error) {
     // Run from source, Node itself does not read .tsx; lines say the same.
@@ -157,7 +159,7 @@ async function loadView(): Promise<ViewModule | undefined> {
 }
 
 function screenDisplay(context: Context, view: ViewModule): Display {
-  let screen: CampaignScreen | undefined;
+  let screen: CampaignViewModule.CampaignScreen | undefined;
   let closed = false;
   return {
     show: async (model) => {

@@ -26,7 +26,6 @@ const control = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200e\u200f\u202a-\u20
 
 /** How many terminal cells `text` takes: wide East Asian and emoji characters count two, marks none. */
 export function textWidth(text: string): number {
-  // oxlint-disable-next-line no-control-regex -- plain ASCII is the common case
   if (/^[\u0020-\u007e]*$/.test(text)) return text.length;
   let width = 0;
   for (const char of text) {

@@ -4,6 +4,7 @@ import { CommandError } from "./command-error.ts";
 import type { ExitName } from "./exit-codes.ts";
 import type { Row } from "./fields.ts";
 import { pause } from "./io.ts";
+import { readJson } from "./json.ts";
 import { bodyText, headerText, type Transport, type WireReply, type WireRequest } from "./transport.ts";
 
 export interface ClientOptions {
@@ -16,6 +17,8 @@ export interface ClientOptions {
   readonly headers: Readonly<Record<string, string>>;
   /** Told before each wait. */
   readonly onWait: (seconds: number) => void;
+  /** Told when the answer is the one of an earlier request with the same key. */
+  readonly onReplay?: () => void;
 }
 
 export type Query = Readonly<Record<string, string | number | boolean | undefined>>;
@@ -38,7 +41,10 @@ export function createClient(transport: Transport, options: ClientOptions): Clie
     const giveUpAt = options.clock.now() + options.retryForMs;
     for (let attempt = 0; ; attempt++) {
       const reply = await sendOnce(transport, { signal: options.signal, ...request });
-      if (reply.status < 400) return reply;
+      if (reply.status < 400) {
+        if (headerText(reply, "idempotency-replayed") === "true") options.onReplay?.();
+        return reply;
+      }
       const failure = await readFailure(reply);
       const waitMs = reply.status === 429 ? backOffMs(failure, attempt, options.entropy) : undefined;
       if (waitMs === undefined || options.clock.now() + waitMs > giveUpAt)
@@ -47,8 +53,8 @@ export function createClient(transport: Transport, options: ClientOptions): Clie
       await pause(options.clock, waitMs, options.signal);
     }
   };
-  const json = async (request: WireRequest): Promise<unknown> =>
-    parsed(await bodyText(await exchange(request)));
+  const json = async <Answer>(request: WireRequest): Promise<Answer> =>
+    parsed<Answer>(await bodyText(await exchange(request)));
   const requestOf = (
     method: WireRequest["method"],
     path: string,
@@ -70,8 +76,10 @@ export function createClient(transport: Transport, options: ClientOptions): Clie
   return {
     address: transport.address,
     get: (path, query) => json(requestOf("GET", withQuery(path, query))),
-    post: (path, body, headers) => json(requestOf("POST", path, body ?? {}, headers)),
-    delete: (path) => json(requestOf("DELETE", path)),
+    post: (path, body, headers) => json(requestOf("POST", path, body, headers)),
+    delete: async (path) => {
+      await bodyText(await exchange(requestOf("DELETE", path)));
+    },
     open,
     lines: async function* (path, query, signal) {
       yield* jsonLines((await open(path, query, signal)).body);
@@ -80,20 +88,20 @@ export function createClient(transport: Transport, options: ClientOptions): Clie
 }
 
 /** Splits a stream of JSON lines (application/x-ndjson) into objects; empty lines (keep-alives) are skipped. */
-export async function* jsonLines(body: AsyncIterable<Uint8Array>): AsyncIterable<Row> {
+async function* jsonLines(body: AsyncIterable<Uint8Array>): AsyncIterable<Row> {
   const decoder = new TextDecoder();
   let rest = "";
   for await (const chunk of body) {
     rest += decoder.decode(chunk, { stream: true });
     const lines = rest.split("\n");
     rest = lines.pop() ?? "";
-    for (const line of lines) if (line.trim() !== "") yield parsed(line) as Row;
+    for (const line of lines) if (line.trim() !== "") yield parsed<Row>(line);
   }
-  if (rest.trim() !== "") yield parsed(rest) as Row;
+  if (rest.trim() !== "") yield parsed<Row>(rest);
 }
 
 /** `/calls` and `{ status: "open" }` as `/calls?status=open`. */
-export function withQuery(path: string, query: Query = {}): string {
+function withQuery(path: string, query: Query = {}): string {
   const text = Object.entries(query)
     .filter(([, value]) => value !== undefined)
     .map(([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(String(value))}`)
@@ -143,7 +151,8 @@ function failureError(failure: Failure, request: WireRequest): CommandError {
   });
 }
 
-const refusals = new Set(["suppressed", "forbidden-by-rule", "dialling-rule", "calling-hours", "daily-cap"]);
+/** Answers that keep a call from being placed by a rule, not by a mistake in the request. */
+const refusals = new Set(["suppressed", "forbidden-number", "sandbox-only", "never-open"]);
 
 function exitOf({ status, code }: Failure): ExitName {
   if (refusals.has(code)) return "refused";
@@ -178,10 +187,10 @@ function fixFor({ status }: Failure): string | undefined {
   return undefined;
 }
 
-function parsed(text: string): unknown {
-  if (text === "") return undefined;
+// oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- the caller names what was promised
+function parsed<Value>(text: string): Value {
   try {
-    return JSON.parse(text) as unknown;
+    return readJson<Value>(text);
   } catch (cause) {
     throw new CommandError("unexpected", "the server did not answer in JSON", {
       why: text.slice(0, 120),

@@ -1,6 +1,13 @@
 import { createClient, type Client } from "./client.ts";
 import type { CommandSpec } from "./command-spec.ts";
-import { optionName, optionShort, optionValue, type ArgSpec, type Completion, type OptionSpec } from "./option-spec.ts";
+import {
+  optionName,
+  optionShort,
+  optionValue,
+  type ArgSpec,
+  type Completion,
+  type OptionSpec,
+} from "./option-spec.ts";
 import { commands, nouns } from "./commands.ts";
 import type { Context, Input } from "./handler.ts";
 import { plainValue, type Row } from "./fields.ts";
@@ -223,7 +230,7 @@ async function daemonCandidates(context: Context, place: ValuePlace): Promise<re
 }
 
 async function rowsFor(client: Client, place: ValuePlace): Promise<readonly (readonly unknown[])[]> {
-  const list = async (path: string): Promise<readonly Row[]> => await client.get<readonly Row[]>(path);
+  const list = async (path: string): Promise<readonly Row[]> => client.get<readonly Row[]>(path);
   switch (place.complete) {
     case "call":
       return (await list("/admin/calls?limit=50")).map((row) => [row["id"], row["to"], row["status"]]);
@@ -243,7 +250,12 @@ async function rowsFor(client: Client, place: ValuePlace): Promise<readonly (rea
       return (await list("/admin/accounts")).map((row) => [row["name"], row["timezone"]]);
     case "token":
       return (await list("/admin/tokens")).map((row) => [row["name"], row["status"]]);
-    default:
+    case "file":
+    case "nothing":
+    case "field":
+    case "number":
+    case "topic":
+    case "profile":
       return [];
   }
 }

@@ -1,5 +1,6 @@
 import { usageError } from "./command-error.ts";
 import { ensurePrivateDir, writeFileAtomic, type Paths } from "#host";
+import { objectOf } from "./json.ts";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 
@@ -51,16 +52,14 @@ export async function readConfig(paths: Paths, cwd: string): Promise<Config> {
 }
 
 /** Profiles made by `auth login`: a file of their own, because rewriting config.toml would lose its comments. */
-export function profilesFile(paths: Paths): string {
+function profilesFile(paths: Paths): string {
   return join(paths.configDir, "profiles.toml");
 }
 
 /** Adds, replaces or (undefined) removes a profile in profiles.toml. */
 export async function saveProfile(paths: Paths, name: string, profile: Profile | undefined): Promise<void> {
   const file = profilesFile(paths);
-  const tables: Record<string, Table> = {
-    ...(asTable((await tomlFile(file))["profile"]) as Record<string, Table>),
-  };
+  const tables: Record<string, unknown> = { ...objectOf((await tomlFile(file))["profile"]) };
   if (profile === undefined) delete tables[name];
   else {
     tables[name] = {
@@ -99,8 +98,8 @@ function textFile(path: string): string | undefined {
 
 function profilesOf(value: unknown): Readonly<Record<string, Profile>> {
   const profiles: [string, Profile][] = [];
-  for (const [name, entry] of Object.entries(asTable(value))) {
-    const table = asTable(entry);
+  for (const [name, entry] of Object.entries(objectOf(value))) {
+    const table = objectOf(entry);
     if (typeof table["host"] !== "string") continue;
     const place = table["token_in"];
     profiles.push([
@@ -114,8 +113,4 @@ function profilesOf(value: unknown): Readonly<Record<string, Profile>> {
     ]);
   }
   return Object.fromEntries(profiles);
-}
-
-function asTable(value: unknown): Table {
-  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Table) : {};
 }

@@ -1,18 +1,18 @@
-import { paths as findPaths, type Paths } from "#host";
-import { createAsk, type Ask } from "./ask.ts";
-import { createClient, type Client, type ClientOptions } from "./client.ts";
+import { paths as findPaths } from "#host";
+import { createAsk } from "./ask.ts";
+import { createClient, type ClientOptions } from "./client.ts";
 import { CommandError, usageError } from "./command-error.ts";
 import type { CommandSpec } from "./command-spec.ts";
 import { optionName } from "./option-spec.ts";
 import { readConfig, type Config } from "./config.ts";
-import type { Context, Input, Server } from "./handler.ts";
+import type { Context, Input, Server, Settings } from "./handler.ts";
 import type { Io } from "./io.ts";
 import { probeDaemon, startDaemon } from "./local-daemon.ts";
-import { createNotes, type Notes } from "./notes.ts";
-import { checkFields, createPrinter, type Printer } from "./printer.ts";
+import { createNotes } from "./notes.ts";
+import { checkFields, createPrinter } from "./printer.ts";
 import { findToken } from "./secrets.ts";
-import { decideSettings, isMachineFormat, mayColor, type Settings } from "./settings.ts";
-import { remoteTransport, socketTransport, type Transport } from "./transport.ts";
+import { decideSettings, isMachineFormat, mayColor } from "./settings.ts";
+import { remoteTransport, socketTransport } from "./transport.ts";
 import { views } from "./views.ts";
 
 /** Decides settings and joins the parts; does no I/O but reading the configuration. */
@@ -127,5 +127,7 @@ function clientOptions(parts: Parts, headers: Readonly<Record<string, string>>):
     signal,
     headers,
     onWait: (seconds) => notes.say(`rate limited: trying again in ${seconds} s`),
+    onReplay: () =>
+      notes.say("this key was used before: nothing was started again, this is the first answer"),
   };
 }

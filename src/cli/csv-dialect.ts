@@ -53,9 +53,11 @@ async function sniffDelimiter(text: string, newline: "\n" | "\r"): Promise<strin
   const { default: Papa } = await import("papaparse");
   let best: { readonly delimiter: string; readonly score: number } = { delimiter: ",", score: 0 };
   for (const delimiter of candidates) {
-    const { data } = new Papa.Parser({ delimiter, newline }).parse(text, 0, true) as {
-      readonly data: string[][];
-    };
+    const { data }: { readonly data: readonly string[][] } = new Papa.Parser({ delimiter, newline }).parse(
+      text,
+      0,
+      true,
+    );
     // A sample of one line, without its end, has no complete row.
     const rows = data.length > 0 ? data : [text.split(newline)[0]?.split(delimiter) ?? []];
     const full = rows.filter((row) => row.length > 1 || (row[0] ?? "") !== "");

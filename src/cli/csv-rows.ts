@@ -31,7 +31,7 @@ export async function* csvRows(source: CsvSource): AsyncIterable<CsvRow> {
   let rest = "";
   let skip = hasSepLine;
   const take = function* (last: boolean): Iterable<CsvRow> {
-    const parsed = parser.parse(rest, 0, !last) as Parsed;
+    const parsed: Parsed = parser.parse(rest, 0, !last);
     for (const row of rowsOf(parsed, counter)) {
       if (skip) skip = false;
       else yield row;

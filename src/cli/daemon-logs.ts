@@ -2,6 +2,7 @@ import { open, stat, type FileHandle } from "node:fs/promises";
 import { CommandError } from "./command-error.ts";
 import type { Context, Input } from "./handler.ts";
 import { pause } from "./io.ts";
+import { objectInText } from "./json.ts";
 import { zonedTime } from "./times.ts";
 
 const levels = ["debug", "info", "warn", "error"];
@@ -107,13 +108,9 @@ interface Entry {
 }
 
 function parseEntry(line: string): Entry | undefined {
-  try {
-    const { time, level, msg, ...rest } = JSON.parse(line) as Record<string, unknown>;
-    if (typeof time !== "string" || typeof level !== "string" || typeof msg !== "string") return undefined;
-    return { time, level, msg, rest };
-  } catch {
-    return undefined;
-  }
+  const { time, level, msg, ...rest } = objectInText(line) ?? {};
+  if (typeof time !== "string" || typeof level !== "string" || typeof msg !== "string") return undefined;
+  return { time, level, msg, rest };
 }
 
 function entryText({ time, level, msg, rest }: Entry, zone: string | undefined): string {

@@ -72,11 +72,11 @@ export async function runForeground(context: Context, args: readonly string[]): 
   const [program = "", ...leading] = io.daemonCommand;
   const child = spawn(program, [...leading, ...args], {
     stdio: "inherit",
-    env: { ...io.env } as NodeJS.ProcessEnv,
+    env: { ...io.env },
   });
   // Ctrl-C reaches the whole foreground group by itself; a signal to us alone has to be passed on.
   using _signals = io.onSignal((signal) => child.kill(signal));
-  return new Promise((resolve, reject) => {
+  return await new Promise((resolve, reject) => {
     child.on("error", (cause) =>
       reject(new CommandError("unreachable", `cannot run ${program}`, { why: cause.message, cause })),
     );

@@ -21,19 +21,20 @@ export function findRequest(argv: readonly string[]): Request {
   const names = operands.map((at) => canonical(argv[at] ?? ""));
   const spec = commandAt(names);
   if (before.includes("-h") || before.includes("--help")) {
-    return { type: "help", topic: spec === undefined ? names.slice(0, 1) : spec.name.split(" ") };
+    return { type: "help", topic: spec === undefined ? nounOf(names).split(" ") : spec.name.split(" ") };
   }
   if (spec === undefined && before.includes("--version")) return { type: "version" };
   if (spec !== undefined) {
     const taken = new Set(operands.slice(0, spec.name.split(" ").length));
     return { type: "command", spec, words: argv.filter((_, at) => !taken.has(at)) };
   }
-  const [noun, verb] = names;
-  if (noun === undefined) return { type: "overview", words: argv };
+  const [first] = names;
+  if (first === undefined) return { type: "overview", words: argv };
+  const noun = nounOf(names) || first;
   if (!commands.some((one) => one.name.startsWith(`${noun} `)))
     throw unknownWord(noun, "command", topLevel());
-  const given = argv[operands[1] ?? -1];
-  if (verb === undefined || given === undefined) return { type: "incomplete", noun };
+  const given = argv[operands[noun.split(" ").length] ?? -1];
+  if (given === undefined) return { type: "incomplete", noun };
   throw unknownWord(given, `${noun} command`, verbsOf(noun), noun);
 }
 
@@ -46,6 +47,12 @@ export function commandAt(names: readonly string[]): CommandSpec | undefined {
     if (spec !== undefined) return spec;
   }
   return undefined;
+}
+
+/** The longest beginning of the words that has verbs under it: `playbook version`. */
+function nounOf(names: readonly string[]): string {
+  const prefixes = names.map((_, at) => names.slice(0, at + 1).join(" "));
+  return prefixes.findLast((prefix) => verbsOf(prefix).length > 0) ?? names[0] ?? "";
 }
 
 /** `calls` → `call`. */
@@ -63,7 +70,7 @@ export function verbsOf(prefix: string): readonly string[] {
 }
 
 /** The first words of all commands. */
-export function topLevel(): readonly string[] {
+function topLevel(): readonly string[] {
   const words = commands.filter((one) => one.hidden !== true).map((one) => one.name.split(" ")[0] ?? "");
   return [...new Set(words)];
 }

@@ -5,7 +5,7 @@ import type { Config } from "./config.ts";
 import type { Io } from "./io.ts";
 import type { Notes } from "./notes.ts";
 import type { Printer } from "./printer.ts";
-import type { Settings } from "./settings.ts";
+import type { Format } from "./global-options.ts";
 import type { Transport } from "./transport.ts";
 
 /** A verb's work: resolves with the exit code, or with nothing for 0. */
@@ -38,6 +38,8 @@ export interface Input {
   optionalArg(name: string): string | undefined;
   args(name: string): readonly string[];
   text(name: string): string | undefined;
+  /** One of a set of words. */
+  choice<Word extends string>(name: string, words: readonly Word[]): Word | undefined;
   flag(name: string): boolean;
   list(name: string): readonly string[];
   /** A whole number of at least `least`. */
@@ -48,3 +50,20 @@ export interface Input {
   readonly given: readonly string[];
 }
 
+/** The options that every command shares, decided: flag, then environment, then configuration, then default. */
+export interface Settings {
+  readonly format: Format | undefined;
+  /** A format of the command's own (`html`), when one was asked for. */
+  readonly ownFormat: string | undefined;
+  readonly fields: readonly string[];
+  readonly header: boolean;
+  readonly zone: string | undefined;
+  readonly yes: boolean;
+  /** Questions are possible: both ends are terminals and nothing forbids them. */
+  readonly mayAsk: boolean;
+  readonly account: string | undefined;
+  readonly mayStart: boolean;
+  readonly profile: string | undefined;
+  readonly host: string | undefined;
+  readonly retryForMs: number;
+}

@@ -30,6 +30,14 @@ export function createInput(
     optionalArg: (name) => operands[position(name)],
     args: (name) => operands.slice(position(name)),
     text,
+    choice: (name, words) => {
+      const value = text(name);
+      const word = words.find((one) => one === value);
+      if (value !== undefined && word === undefined) {
+        throw usageError(`--${name} does not take "${value}"`, `use one of ${words.join(", ")}`);
+      }
+      return word;
+    },
     flag: (name) => raw(name) === true,
     list: (name) => {
       const value = raw(name);

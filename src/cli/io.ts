@@ -61,12 +61,12 @@ export function processIo(): Io {
 export function pause(clock: Clock, ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     if (signal?.aborted === true) {
-      reject(signal.reason as Error);
+      reject(reasonOf(signal));
       return;
     }
     const abort = (): void => {
       alarm[Symbol.dispose]();
-      reject(signal?.reason as Error);
+      reject(reasonOf(signal));
     };
     const alarm = clock.alarm(clock.now() + ms, () => {
       signal?.removeEventListener("abort", abort);
@@ -74,6 +74,11 @@ export function pause(clock: Clock, ms: number, signal?: AbortSignal): Promise<v
     });
     signal?.addEventListener("abort", abort, { once: true });
   });
+}
+
+function reasonOf(signal: AbortSignal | undefined): Error {
+  const reason: unknown = signal?.reason;
+  return reason instanceof Error ? reason : new Error("aborted");
 }
 
 /** `bin/outdiald` of this installation, seen from the source tree or from the bundle. */

@@ -1,3 +1,4 @@
+import type * as KeytarModule from "keytar";
 import { spawn } from "node:child_process";
 import type { Context, Input } from "./handler.ts";
 import type { Io } from "./io.ts";
@@ -22,7 +23,7 @@ export function askKeyring(io: Io, act: KeyringAct, name: string, secret = ""): 
   return new Promise((resolve) => {
     const child = spawn(program, [...leading, "__keyring", act, name], {
       stdio: ["pipe", "pipe", "pipe"],
-      env: { ...io.env } as NodeJS.ProcessEnv,
+      env: { ...io.env },
     });
     const alarm = io.steady.alarm(io.steady.now() + answerWithinMs, () => {
       child.kill("SIGKILL");
@@ -70,7 +71,7 @@ async function runKeyringAct(io: Io, act: string, name: string): Promise<number>
   }
 }
 
-type Keytar = Pick<typeof import("keytar"), "getPassword" | "setPassword" | "deletePassword">;
+type Keytar = Pick<typeof KeytarModule, "getPassword" | "setPassword" | "deletePassword">;
 
 async function loadKeytar(): Promise<Keytar> {
   const loaded = (await import("keytar")) as Keytar & { readonly default?: Keytar };

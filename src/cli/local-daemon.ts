@@ -3,6 +3,7 @@ import { spawn } from "node:child_process";
 import { open, readFile } from "node:fs/promises";
 import { CommandError } from "./command-error.ts";
 import { pause, type Io } from "./io.ts";
+import { objectInText, readJson } from "./json.ts";
 import { bodyText, type Transport } from "./transport.ts";
 import type { StatusView } from "#wire";
 
@@ -22,7 +23,7 @@ export async function probeDaemon(
       ...(signal === undefined ? {} : { signal }),
     });
     const text = await bodyText(reply);
-    return reply.status === 200 ? (JSON.parse(text) as StatusView) : undefined;
+    return reply.status === 200 ? readJson<StatusView>(text) : undefined;
   } catch {
     signal?.throwIfAborted();
     return undefined;
@@ -53,7 +54,7 @@ export async function startDaemon(order: StartOrder): Promise<StatusView> {
     const started = spawn(program, [...leading, "run", ...(order.args ?? [])], {
       detached: true,
       stdio: ["ignore", log.fd, log.fd],
-      env: { ...io.env } as NodeJS.ProcessEnv,
+      env: { ...io.env },
       cwd: "/",
     });
     started.on("error", (error) => (child.error = error));
@@ -90,10 +91,6 @@ async function logSince(file: string, from: number): Promise<string> {
 
 /** The message of a JSON log line, or the line itself. */
 function logMessage(line: string): string {
-  try {
-    const entry = JSON.parse(line) as { msg?: unknown };
-    return typeof entry.msg === "string" ? entry.msg : line;
-  } catch {
-    return line;
-  }
+  const message = objectInText(line)?.["msg"];
+  return typeof message === "string" ? message : line;
 }

@@ -11,9 +11,10 @@ import { Interrupted } from "./interrupted.ts";
 import { processIo, type Io } from "./io.ts";
 import { createNotes } from "./notes.ts";
 import { parseCommand } from "./parse.ts";
-import { writeOut } from "./printer.ts";
+import { fieldNames, writeOut } from "./printer.ts";
 import { isMachineFormat, mayColor } from "./settings.ts";
 import { outdialVersion } from "./version.ts";
+import { views } from "./views.ts";
 
 /**
  * Runs one command line (without program name) and resolves with its exit code. Never rejects and never ends
@@ -65,6 +66,10 @@ async function runCommand(
   signal: AbortSignal,
 ): Promise<number> {
   const input = parseCommand(spec, words);
+  if (spec.view !== undefined && input.text("fields") === "help") {
+    await writeOut(io.stdout, `${fieldNames(views[spec.view]).join("\n")}\n`);
+    return 0;
+  }
   const context = await createContext(spec, input, io, signal);
   const handler = await handlers[spec.name]?.();
   if (handler === undefined) throw new Error(`${spec.name} does nothing`);

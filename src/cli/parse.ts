@@ -34,7 +34,7 @@ export function parseCommand(spec: CommandSpec, words: readonly string[]): Input
  * Takes out two traps of the parser: `--json +34600…` would swallow the phone as a list of fields, so a bare
  * `--json` becomes `--json=`, unless the next word is made of known field names only.
  */
-export function rewriteArgv(spec: CommandSpec, words: readonly string[]): string[] {
+function rewriteArgv(spec: CommandSpec, words: readonly string[]): string[] {
   const known = spec.view === undefined ? [] : fieldNames(views[spec.view]);
   const isField = (name: string): boolean =>
     known.includes(name) ||
@@ -57,12 +57,10 @@ export function rewriteArgv(spec: CommandSpec, words: readonly string[]): string
 
 function commanderOption(spec: OptionSpec): Option {
   const option = new Option(spec.flags, spec.summary);
-  if (spec.choices !== undefined) option.choices([...spec.choices]);
+  if (spec.choices !== undefined) option.choices([...spec.choices]); // Not together with `many`: one parser only.
   if (spec.many === true) {
     // Collected one by one: a variadic option would take the arguments that follow it.
-    const checked = option.parseArg;
     option.argParser((value: string, earlier: readonly string[] | undefined) => {
-      checked?.(value, undefined as never);
       return [...(earlier ?? []), value];
     });
   }

@@ -71,10 +71,7 @@ export async function listVersions(context: Context, input: Input): Promise<void
 export async function promoteVersion(context: Context, input: Input): Promise<void> {
   const { client } = await context.server();
   const path = `${playbookPath(input.arg("playbook"))}/promote`;
-  await context.print.record(
-    views.playbook,
-    await client.post<Row>(path, { version: input.arg("version") }),
-  );
+  await context.print.record(views.playbook, await client.post<Row>(path, { version: input.arg("version") }));
 }
 
 function playbookPath(ref: string): string {

@@ -44,5 +44,5 @@ export async function callIdOf(server: Server, given: string): Promise<string> {
 /** One call record, in the get vocabulary. */
 export async function getCall(server: Server, id: string): Promise<Row> {
   const path = server.type === "local" ? "/admin/calls/" : "/call/";
-  return await server.client.get<Row>(path + encodeURIComponent(id));
+  return server.client.get<Row>(path + encodeURIComponent(id));
 }

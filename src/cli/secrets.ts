@@ -150,7 +150,7 @@ function outputOf(io: Io, command: string): Promise<string> {
     const child = spawn(command, {
       shell: true,
       stdio: ["ignore", "pipe", "inherit"],
-      env: { ...io.env } as NodeJS.ProcessEnv,
+      env: { ...io.env },
     });
     let out = "";
     child.stdout.setEncoding("utf8").on("data", (text: string) => (out += text));

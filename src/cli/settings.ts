@@ -2,27 +2,9 @@ import type { CommandSpec } from "./command-spec.ts";
 import { usageError } from "./command-error.ts";
 import type { Config } from "./config.ts";
 import { commonFormats, type Format } from "./global-options.ts";
-import type { Input } from "./handler.ts";
+import type { Input, Settings } from "./handler.ts";
 import type { Io, Output } from "./io.ts";
 import { isZone } from "./times.ts";
-
-/** The options that every command shares, decided: flag, then environment, then configuration, then default. */
-export interface Settings {
-  readonly format: Format | undefined;
-  /** A format of the command's own (`html`), when one was asked for. */
-  readonly ownFormat: string | undefined;
-  readonly fields: readonly string[];
-  readonly header: boolean;
-  readonly zone: string | undefined;
-  readonly yes: boolean;
-  /** Questions are possible: both ends are terminals and nothing forbids them. */
-  readonly mayAsk: boolean;
-  readonly account: string | undefined;
-  readonly mayStart: boolean;
-  readonly profile: string | undefined;
-  readonly host: string | undefined;
-  readonly retryForMs: number;
-}
 
 /** Variables that say a program, not a person, is at the keyboard. */
 const unattended = ["CI", "CLAUDECODE", "CODEX_SANDBOX", "CURSOR_AGENT", "GEMINI_CLI", "OUTDIAL_NO_INPUT"];
@@ -60,7 +42,7 @@ export function mayColor(stream: Output, env: Io["env"], forbidden: boolean): bo
 
 /** Whether a program reads the answer: then errors are JSON too. */
 export function isMachineFormat(format: string | undefined): boolean {
-  return format !== undefined && format !== "table" && format !== "wide";
+  return ["json", "jsonl", "csv", "tsv", "ids"].includes(format ?? "");
 }
 
 function outputOf(

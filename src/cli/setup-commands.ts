@@ -97,11 +97,18 @@ const trunkCommands: readonly CommandSpec[] = [
         complete: "file",
       },
       { flags: "--caller-id <number>", summary: "number shown to the called person", complete: "nothing" },
-      { flags: "--codecs <list>", summary: "PCMA,PCMU in order of preference", complete: "nothing" },
+      {
+        flags: "--codecs <list>",
+        summary: "of PCMA, PCMU and G722, in order of preference",
+        complete: "nothing",
+      },
       { flags: "--max-calls <n>", summary: "calls at once", complete: "nothing" },
       { flags: "--rate <n>", summary: "new calls a second", complete: "nothing" },
       { flags: "--default", summary: "use it when no trunk is named" },
-      { flags: "--sandbox", summary: "the built-in simulated carrier instead of a provider" },
+      {
+        flags: "--sandbox",
+        summary: 'a sandbox carrier instead of a provider: the one inside, or --server of "sandbox serve"',
+      },
     ],
     examples: [
       {

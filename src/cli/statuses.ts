@@ -1,5 +1,6 @@
 import { usageError } from "./command-error.ts";
 import type { Row } from "./fields.ts";
+import { objectOf } from "./json.ts";
 
 /**
  * Words people use for the published statuses of the list (the published spelling of the third is as it is
@@ -39,11 +40,8 @@ export function statusFilter(word: string): { readonly status: string; readonly 
 
 /** The exact state of a call record, in plain words, from its `outcome` when there is one. */
 export function statusLabel(row: Row): string {
-  const outcome = row["outcome"];
-  if (typeof outcome === "object" && outcome !== null) {
-    const state = (outcome as Row)["state"];
-    if (typeof state === "string") return state;
-  }
+  const state = objectOf(row["outcome"])["state"];
+  if (typeof state === "string") return state;
   const status = typeof row["status"] === "string" ? row["status"] : "";
   if (status === "rong-phone-forno-answer") return "no-answer";
   if (status === "wrong-phone-format") return "wrong-number";
@@ -62,8 +60,6 @@ export function isSettled(status: string): boolean {
 
 /** The exact cause in a call record's outcome, when there is one. */
 export function causeOf(row: Row): string | undefined {
-  const outcome = row["outcome"];
-  if (typeof outcome !== "object" || outcome === null) return undefined;
-  const cause = (outcome as Row)["cause"];
+  const cause = objectOf(row["outcome"])["cause"];
   return typeof cause === "string" ? cause : undefined;
 }

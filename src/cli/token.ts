@@ -1,4 +1,4 @@
-import type { MintedTokenView, TokenBody } from "#wire";
+import type { MintedTokenView } from "#wire";
 import { writeFileAtomic } from "#host";
 import type { Context, Input } from "./handler.ts";
 import type { Row } from "./fields.ts";
@@ -8,7 +8,7 @@ import { views } from "./views.ts";
 /** `outdial token create`: standard output is the token alone, or its record with -o json. */
 export async function createToken(context: Context, input: Input): Promise<void> {
   const { client } = await context.server();
-  const expires = (input.text("expires") ?? "90d") as TokenBody["expires"];
+  const expires = input.choice("expires", ["30d", "90d", "6m", "1y", "never"]) ?? "90d";
   const minted = await client.post<MintedTokenView>("/admin/tokens", {
     name: input.arg("name"),
     expires,

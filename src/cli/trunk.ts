@@ -46,12 +46,22 @@ function trunkPath(input: Input): string {
 }
 
 function sandboxBody(input: Input): TrunkBody {
-  const wrong = ["server", "username", "password-stdin", "password-file"].find((name) =>
-    input.given.includes(name),
-  );
+  const wrong = ["username", "password-stdin", "password-file"].find((name) => input.given.includes(name));
   if (wrong !== undefined)
-    throw usageError(`--${wrong} does not go with --sandbox`, "the sandbox has its own server");
-  return { name: input.arg("name"), kind: "sandbox", ...sharedFields(input) };
+    throw usageError(`--${wrong} does not go with --sandbox`, "the sandbox asks for no password");
+  return {
+    name: input.arg("name"),
+    kind: "sandbox",
+    ...addressFields(input.text("server")),
+    ...sharedFields(input),
+  };
+}
+
+/** Nothing for no server: then it is the carrier inside the daemon. */
+function addressFields(server: string | undefined): { readonly host?: string; readonly port?: number } {
+  if (server === undefined) return {};
+  const { host, port } = parseServer(server);
+  return { host, ...(port === undefined ? {} : { port }) };
 }
 
 async function providerBody(context: Context, input: Input): Promise<TrunkBody> {
@@ -62,12 +72,10 @@ async function providerBody(context: Context, input: Input): Promise<TrunkBody> 
       "add --server <host[:port]>, or --sandbox for the simulated carrier",
     );
   }
-  const { host, port } = parseServer(server);
   const username = input.text("username");
   const shared = {
     name: input.arg("name"),
-    host,
-    ...(port === undefined ? {} : { port }),
+    ...addressFields(server),
     ...sharedFields(input),
   };
   if (username === undefined) {
@@ -106,11 +114,11 @@ function sharedFields(input: Input): Partial<TrunkBody> {
   };
 }
 
-function codecList(text: string | undefined): ("PCMU" | "PCMA")[] | undefined {
+function codecList(text: string | undefined): ("PCMU" | "PCMA" | "G722")[] | undefined {
   return text?.split(",").map((name) => {
     const codec = name.trim().toUpperCase();
-    if (codec === "PCMA" || codec === "PCMU") return codec;
-    throw usageError(`there is no codec "${name}"`, "use PCMA, PCMU or both");
+    if (codec === "PCMA" || codec === "PCMU" || codec === "G722") return codec;
+    throw usageError(`there is no codec "${name}"`, "use PCMA, PCMU, G722 or several of them");
   });
 }
 

@@ -180,14 +180,14 @@ async function runDaemon(at: Paths, listen: { host: string; port: number } | und
         recordingPath: (fileName) => join(at.recordingsDir, fileName),
         target,
         publish: (type, data) => {
-          const { id: callId, campaignId, accountId } = running.claimed.call;
+          const { id: callId, campaignId, accountId, to } = running.claimed.call;
           feed.publish({
             type,
             at: Date.now(),
             accountId,
             callId,
             ...(campaignId === null ? {} : { campaignId }),
-            data,
+            data: { to, ...data },
           });
         },
       }),

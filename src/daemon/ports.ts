@@ -72,7 +72,7 @@ export interface TrunkRow {
   /** Where the password is kept: never the password itself. */
   readonly passwordRef: string | null;
   readonly callerId: string;
-  readonly codecs: readonly ("PCMU" | "PCMA")[];
+  readonly codecs: readonly ("PCMU" | "PCMA" | "G722")[];
   readonly maxCalls: number;
   readonly callsPerSecond: number;
   readonly isDefault: boolean;
@@ -367,20 +367,33 @@ export interface LocalMedia {
   readonly audioPort: number;
   /** Present: offer or accept real-time text (RFC 4103). */
   readonly textPort?: number;
-  readonly codecs: readonly ("PCMU" | "PCMA")[];
+  readonly codecs: readonly ("PCMU" | "PCMA" | "G722")[];
   /** RFC 8866 6.12 `a=lang`. */
   readonly language?: string;
+  /** Present: the audio must be encrypted (SRTP with SDES), with one of these keys, dearest first. Only for a signalling path that is itself encrypted. */
+  readonly srtp?: readonly SdesKey[];
 }
+
+/** A suite of RFC 4568 and RFC 7714 with a key for what we send; a secret of one call, never stored or logged. */
+interface SdesKey {
+  readonly suite: SrtpSuite;
+  /** Base64 of master key and master salt. */
+  readonly key: string;
+}
+
+type SrtpSuite = "AES_CM_128_HMAC_SHA1_80" | "AES_CM_128_HMAC_SHA1_32" | "AEAD_AES_128_GCM";
 
 /** What both sides agreed on. */
 export interface LineMedia {
   readonly audio: {
     readonly remote: { readonly address: string; readonly port: number; readonly rtcpPort: number };
-    readonly codec: "PCMU" | "PCMA";
+    readonly codec: "PCMU" | "PCMA" | "G722";
     readonly payloadType: number;
     /** telephone-event (RFC 4733), when agreed. */
     readonly dtmfPayloadType?: number;
     readonly direction: "sendrecv" | "sendonly" | "recvonly" | "inactive";
+    /** Present: the audio is encrypted with these keys (base64 of master key and salt); never to be stored or logged. */
+    readonly srtp?: { readonly suite: SrtpSuite; readonly localKey: string; readonly remoteKey: string };
   };
   readonly text?: {
     readonly remote: { readonly address: string; readonly port: number };

@@ -22,7 +22,7 @@ interface TrunkOrder {
   readonly password?: string;
   readonly passwordRef?: string;
   readonly callerId?: string;
-  readonly codecs?: readonly ("PCMU" | "PCMA")[];
+  readonly codecs?: readonly ("PCMU" | "PCMA" | "G722")[];
   readonly maxCalls?: number;
   readonly callsPerSecond?: number;
   readonly makeDefault?: boolean;

@@ -21,7 +21,7 @@ export interface Ran extends Ended {
   readonly tookMs: number;
 }
 
-/** A program that runs beside the test. Ends with it: leaving the scope kills it by its id. */
+/** A program that runs beside the test. Ends with it: leaving the scope ends it, by its id. */
 export class ChildProgram implements AsyncDisposable {
   readonly name: string;
   readonly ended: Promise<Ended>;
@@ -95,11 +95,14 @@ export class ChildProgram implements AsyncDisposable {
     this.#child.kill(signal);
   }
 
+  /** Lets it end its own children first; one that does not listen is killed. */
   async [Symbol.asyncDispose](): Promise<void> {
-    if (this.isRunning) {
-      this.#child.kill("SIGKILL");
-      await this.ended;
-    }
+    if (!this.isRunning) return;
+    this.#child.kill("SIGTERM");
+    await this.ends(5_000).catch(() => this.#child.kill("SIGKILL"));
+    this.#child.stdout?.destroy();
+    this.#child.stderr?.destroy();
+    await this.ended;
   }
 
   #heard(take: () => void): void {

@@ -9,6 +9,7 @@ export async function eventually<T extends object>(
   what: string,
   look: () => Look<T> | Promise<Look<T>>,
   withinMs = 10_000,
+  everyMs = 50,
 ): Promise<T> {
   const deadline = performance.now() + withinMs;
   let seen: Look<T>;
@@ -16,7 +17,7 @@ export async function eventually<T extends object>(
     seen = await look();
     if (typeof seen === "object") return seen;
     if (performance.now() >= deadline) throw new Error(`not within ${withinMs} ms: ${what}; ${seen ?? "nothing was seen"}`);
-    await pause(50);
+    await pause(everyMs);
   }
 }
 

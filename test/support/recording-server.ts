@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import { mkdir } from "node:fs/promises";
 import { dirname } from "node:path";
 import type { AddressInfo } from "node:net";
-import Value from "typebox/value";
+import { Value } from "typebox/value";
 
 export interface Seen {
   readonly operation: string;

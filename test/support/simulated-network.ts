@@ -14,7 +14,7 @@ export function seededChance(seed: number): () => number {
   };
 }
 
-export function seededEntropy(seed: number): Entropy {
+function seededEntropy(seed: number): Entropy {
   const chance = seededChance(seed);
   return { bytes: (length) => Uint8Array.from({ length }, () => Math.floor(chance() * 256)) };
 }
@@ -82,7 +82,7 @@ export class SimulatedNetwork {
 
 const hex = (algorithm: string) => (text: string) => createHash(algorithm).update(text).digest("hex");
 
-export const testHashes = { md5: hex("md5"), sha256: hex("sha256"), sha512_256: hex("sha512-256") };
+const testHashes = { md5: hex("md5"), sha256: hex("sha256"), sha512_256: hex("sha512-256") };
 
 /** A user agent on the simulated network: `order` is how a test gives it orders. */
 export interface NetworkedAgent {

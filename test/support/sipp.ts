@@ -36,11 +36,13 @@ export class Sipp implements AsyncDisposable {
   readonly port: number;
   readonly #program: ChildProgram;
   readonly #messageFile: string;
+  readonly #errorFile: string;
 
-  private constructor(program: ChildProgram, port: number, messageFile: string) {
+  private constructor(program: ChildProgram, port: number, files: { messages: string; errors: string }) {
     this.#program = program;
     this.port = port;
-    this.#messageFile = messageFile;
+    this.#messageFile = files.messages;
+    this.#errorFile = files.errors;
   }
 
   static async start(options: SippOptions): Promise<Sipp> {
@@ -58,7 +60,8 @@ export class Sipp implements AsyncDisposable {
       ...(options.calls === undefined ? [] : ["-m", `${options.calls}`]),
       ...(options.more ?? []),
     ];
-    const sipp = new Sipp(new ChildProgram("sipp", words, { cwd: directory }), port, file("messages"));
+    const files = { messages: file("messages"), errors: file("errors") };
+    const sipp = new Sipp(new ChildProgram("sipp", words, { cwd: directory }), port, files);
     // Its output is no sign of life: not on a terminal, it comes at the end.
     await eventuallyTrue("sipp listens", async () => !sipp.#program.isRunning || !(await isUdpPortFree(port)));
     if (!sipp.#program.isRunning) await sipp.#program.shows(/ready/, 0);
@@ -90,13 +93,12 @@ export class Sipp implements AsyncDisposable {
     );
   }
 
-  /** Waits until it has ended by itself; 0 means that every call went by the scenario. */
-  async ends(withinMs: number): Promise<number | null> {
-    return (await this.#program.ends(withinMs)).code;
-  }
-
-  get output(): string {
-    return this.#program.stdout + this.#program.stderr;
+  /** Waits until it has ended by itself; rejects with its complaints unless every call went by the scenario. */
+  async passes(withinMs = 20_000): Promise<void> {
+    const { code } = await this.#program.ends(withinMs);
+    if (code === 0) return;
+    const complaints = await readFile(this.#errorFile, "utf8").catch(() => "");
+    throw new Error(`sipp exited with ${code}: ${complaints.slice(0, 3_000)}`);
   }
 
   [Symbol.asyncDispose](): Promise<void> {

@@ -16,6 +16,8 @@ export interface CampaignModel {
 
 export interface EndedCall {
   readonly id: string;
+  /** Number that was called; empty when the event does not tell. */
+  readonly to: string;
   readonly at: number;
   readonly state: string;
   readonly durationS: number;

@@ -69,8 +69,8 @@ export function CampaignPanel({ model }: { readonly model: CampaignModel }): Rea
       {model.recent.length > 0 && (
         <Box flexDirection="column" marginTop={1}>
           <Text dimColor>last calls</Text>
-          {model.recent.map((call) => (
-            <Ended key={`${call.id} ${call.at}`} call={call} />
+          {model.recent.map((call, at) => (
+            <Ended key={at} call={call} />
           ))}
         </Box>
       )}
@@ -102,7 +102,7 @@ function Ended({ call }: { readonly call: EndedCall }): ReactElement {
   return (
     <Box gap={2}>
       <Text dimColor>{new Date(call.at).toISOString().slice(11, 19)}</Text>
-      <Text>{call.id.slice(0, 18)}</Text>
+      <Text>{call.to === "" ? call.id.slice(0, 18) : call.to}</Text>
       <Text {...(color === undefined ? {} : { color })}>{call.state}</Text>
       <Text dimColor>{call.durationS > 0 ? `${call.durationS} s` : ""}</Text>
       <Text>{call.success ? "objectives met" : ""}</Text>
