@@ -1,4 +1,5 @@
 import { OutdialError } from "#base";
+import { version } from "#host";
 import { CommandError, usageError } from "./command-error.ts";
 import type { CommandSpec } from "./command-spec.ts";
 import { commands, overview } from "./commands.ts";
@@ -13,7 +14,6 @@ import { createNotes } from "./notes.ts";
 import { parseCommand } from "./parse.ts";
 import { fieldNames, writeOut } from "./printer.ts";
 import { isMachineFormat, mayColor } from "./settings.ts";
-import { outdialVersion } from "./version.ts";
 import { views } from "./views.ts";
 
 /**
@@ -44,7 +44,7 @@ async function run(argv: readonly string[], io: Io, signal: AbortSignal): Promis
   const request = findRequest(argv);
   switch (request.type) {
     case "version":
-      await writeOut(io.stdout, `outdial ${outdialVersion()}\n`);
+      await writeOut(io.stdout, `outdial ${version}\n`);
       return 0;
     case "help":
       await writeOut(io.stdout, helpFor(request.topic));

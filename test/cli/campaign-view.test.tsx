@@ -52,7 +52,14 @@ describe("the model of a campaign", () => {
     for (let at = 500; at < 3_600_000; at += 500) model = withFigures(model, figures(10), at);
     expect(model.history.length).toBeLessThan(10);
     for (let n = 0; n < 50; n++)
-      model = withEndedCall(model, { id: `${n}`, at: n, state: "busy", durationS: 0, success: false });
+      model = withEndedCall(model, {
+        id: `${n}`,
+        to: "",
+        at: n,
+        state: "busy",
+        durationS: 0,
+        success: false,
+      });
     expect(model.recent.map(({ id }) => id)).toEqual(["49", "48", "47", "46", "45", "44", "43", "42"]);
   });
 

@@ -1,6 +1,0 @@
-import { version } from "#host";
-
-/** The version of this installation. */
-export function outdialVersion(): string {
-  return version;
-}
