@@ -22,6 +22,8 @@ export default defineConfig([
     minify: true,
     // The parser runs at every start; the rest of the packages is loaded by the commands that need it.
     noExternal: ["commander"],
+    // tsup leaves out dependencies, but bundles optional ones: a bundled keytar looks for its binary in the wrong place.
+    external: ["keytar"],
   },
   {
     ...shared,

@@ -1,5 +1,5 @@
 "use strict";
-// Only syntax that any Node understands: this file must explain itself on an old one.
+// Only syntax that Node 10 understands: this file must explain itself on an old one.
 
 var path = require("node:path");
 var floor = [24, 11];
@@ -10,7 +10,13 @@ module.exports = function launch(program, start) {
   var pinned = findPinnedNode();
   if (pinned === undefined) {
     process.stderr.write(
-      "error: outdial needs Node " + floor.join(".") + " or newer, this is " + process.versions.node + " (" + process.execPath + ")\n",
+      "error: outdial needs Node " +
+        floor.join(".") +
+        " or newer, this is " +
+        process.versions.node +
+        " (" +
+        process.execPath +
+        ")\n",
     );
     process.exit(1);
   }
@@ -27,7 +33,7 @@ function findPinnedNode() {
     var manifest = require.resolve("node/package.json");
     var file = path.join(path.dirname(manifest), "bin", process.platform === "win32" ? "node.exe" : "node");
     return require("node:fs").existsSync(file) ? file : undefined;
-  } catch (_error) {
+  } catch {
     return undefined; // The package is not installed.
   }
 }

@@ -121,7 +121,8 @@ function judge(calls: readonly CallSeen[]): void {
 }
 
 function callsOf(campaign: string): readonly CallSeen[] {
-  return JSON.parse(outdial("call", "list", "--campaign", campaign, "--json")) as CallSeen[];
+  const calls: readonly CallSeen[] = JSON.parse(outdial("call", "list", "--campaign", campaign, "--json"));
+  return calls;
 }
 
 function outdial(...words: string[]): string {

@@ -78,10 +78,10 @@ const layers: Readonly<Record<string, Layer>> = {
   },
   daemon: {
     may: ["base", "domain", "talk", "host"],
-    npm: ["luxon", "smol-toml"],
+    npm: ["luxon", "smol-toml", "ajv"],
     node: true,
     why: "the application names its needs as ports; only main.ts knows who fills them",
-    roots: { "main.ts": ["trunks", "lines", "store", "api", "sandbox"] },
+    roots: { "main.ts": ["trunks", "lines", "store", "api", "sandbox", "ai"] },
   },
   cli: {
     may: ["base", "wire", "host"],

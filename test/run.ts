@@ -3,7 +3,7 @@
  * installed by hand: missing Debian packages are installed (as root or through sudo), the programs are built.
  */
 import { spawnSync } from "node:child_process";
-import { existsSync } from "node:fs";
+import { existsSync, globSync } from "node:fs";
 import { delimiter, join } from "node:path";
 
 /** Programs the acceptance tests meet, and the Debian package of each. */
@@ -17,6 +17,12 @@ const peers: Readonly<Record<string, string>> = {
   fish: "fish",
   zsh: "zsh",
   mandoc: "mandoc",
+  tcpdump: "tcpdump",
+  kamailio: "kamailio",
+};
+/** Packages that bring no program, and a file of each (`*`: the machine's name for its kind). */
+const plugins: Readonly<Record<string, string>> = {
+  "/usr/lib/*/kamailio/modules/tls.so": "kamailio-tls-modules",
 };
 
 const root = join(import.meta.dirname, "..");
@@ -31,7 +37,10 @@ run("unused exports", local("knip"), []);
 run("tests", local("vitest"), ["run", "-c", "test/vitest.config.ts", ...process.argv.slice(2)]);
 
 function installPeers(): void {
-  const missing = Object.entries(peers).filter(([program]) => !isInstalled(program));
+  const missing = [
+    ...Object.entries(peers).filter(([program]) => !isInstalled(program)),
+    ...Object.entries(plugins).filter(([file]) => globSync(file).length === 0),
+  ];
   if (missing.length === 0) return;
   const packages = missing.map(([, name]) => name);
   const prefix = process.getuid?.() === 0 ? [] : ["sudo", "-n"];
@@ -39,10 +48,13 @@ function installPeers(): void {
     const [program = "", ...rest] = [...prefix, "apt-get", ...words];
     const environment = { ...process.env, DEBIAN_FRONTEND: "noninteractive" };
     // One line a package would drown the report; the reason of a failure goes to standard error.
-    return spawnSync(program, rest, { stdio: ["ignore", "ignore", "inherit"], env: environment }).status === 0;
+    return (
+      spawnSync(program, rest, { stdio: ["ignore", "ignore", "inherit"], env: environment }).status === 0
+    );
   };
   print(`installing ${packages.join(", ")}`);
-  const installed = apt("update", "-qq") && apt("install", "-y", "-qq", "--no-install-recommends", ...packages);
+  const installed =
+    apt("update", "-qq") && apt("install", "-y", "-qq", "--no-install-recommends", ...packages);
   if (installed) return;
   print(`error: the tests need the Debian packages ${packages.join(" ")}; install them and run again`);
   process.exit(1);

@@ -3,6 +3,7 @@ import type { Emit, Engine } from "./espeak-engine.ts";
 import { speechRate, type PieceRequest } from "./speech-protocol.ts";
 import { escapeForSsml } from "./speech-text.ts";
 
+const programName = "espeak-ng";
 /** 0.1 s, the size the package delivers. */
 const chunkBytes = (speechRate / 10) * 2;
 
@@ -39,7 +40,7 @@ function pcmOf(wav: Buffer): Buffer {
 
 function run(args: readonly string[], input: string): Promise<Buffer> {
   return new Promise((resolve, reject) => {
-    const program = spawn("espeak-ng", args, { stdio: "pipe" });
+    const program = spawn(programName, args, { stdio: "pipe" });
     const output: Buffer[] = [];
     let complaint = "";
     program.stdout.on("data", (chunk: Buffer) => output.push(chunk));

@@ -1,5 +1,5 @@
 /** What makes two utterances the same sound. */
-export interface SpeechKey {
+interface SpeechKey {
   readonly engine: string;
   readonly voice: string;
   readonly lang: string;

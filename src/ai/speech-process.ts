@@ -1,5 +1,5 @@
 import { OutdialError } from "#base";
-import { describeError, programFile, steadyClock, type Log } from "#host";
+import { describeError, programFile, steadyClock, type Log, type LogFields } from "#host";
 import { spawn, type ChildProcessWithoutNullStreams } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { ReplyReader, type SpeechReply, type PieceRequest, type WordMark } from "./speech-protocol.ts";
@@ -22,6 +22,8 @@ export interface SpeechProcessOptions {
 const pieceLimitMs = 10_000;
 const firstRestartDelayMs = 100;
 const longestRestartDelayMs = 10_000;
+/** An engine may be installed while we run. */
+const missingDelayMs = 60_000;
 
 interface Child {
   readonly process: ChildProcessWithoutNullStreams;
@@ -118,7 +120,7 @@ export class SpeechProcess implements Disposable {
     spawned.on("error", (cause) => (failure = unavailable("The speech process cannot be started", cause)));
     spawned.on("close", (code, signal) => {
       const error = failure ?? unavailable(`The speech process ended (${signal ?? code ?? "not started"})`);
-      if (!this.#closed) log.warn("speech process ended", { code, signal, reason: error.message, complaint });
+      this.#report(error, { code, signal, complaint });
       started.reject(error);
       for (const piece of child.pieces.values()) piece.reject(error);
       this.#startAgain(error);
@@ -136,24 +138,27 @@ export class SpeechProcess implements Disposable {
     piece.resolve();
   }
 
+  /** A missing engine is told once, not each time it is looked for. */
+  #report(error: OutdialError, fields: LogFields): void {
+    if (this.#closed || (error.code === "voice-missing" && this.#lastFailure?.code === "voice-missing"))
+      return;
+    this.#options.log.warn("speech process ended", { ...fields, reason: error.message, hint: error.hint });
+  }
+
   /** The first time at once: callers are on the line. Later with pauses that double. */
   #startAgain(error: OutdialError): void {
     this.#lastFailure = error;
     this.#child = undefined;
     if (this.#closed) return;
-    const delayMs = this.#failures === 0 ? 0 : firstRestartDelayMs * 2 ** (this.#failures - 1);
-    this.#failures++;
-    if (delayMs === 0 && error.code !== "voice-missing") this.#child = this.#start();
-    else
-      this.#restart = steadyClock.alarm(
-        steadyClock.now() + pause(error, delayMs),
-        () => (this.#child = this.#start()),
-      );
+    const delayMs = restartDelayMs(error, this.#failures++);
+    if (delayMs === 0) this.#child = this.#start();
+    else this.#restart = steadyClock.alarm(steadyClock.now() + delayMs, () => (this.#child = this.#start()));
   }
 }
 
-function pause(error: OutdialError, delayMs: number): number {
-  return error.code === "voice-missing" ? longestRestartDelayMs : Math.min(delayMs, longestRestartDelayMs);
+function restartDelayMs(error: OutdialError, failures: number): number {
+  if (error.code === "voice-missing") return missingDelayMs;
+  return failures === 0 ? 0 : Math.min(longestRestartDelayMs, firstRestartDelayMs * 2 ** (failures - 1));
 }
 
 function unavailable(message: string, cause?: unknown): OutdialError {

@@ -18,7 +18,7 @@ import type { Answer } from "./http.ts";
 import type { Once } from "./idempotency.ts";
 import { readCampaignTiming, readContacts, rejectedContacts, type CampaignShape } from "./launch-campaign.ts";
 import { answerRecording } from "./recording.ts";
-import { callRecord, isoTime, isoTimeOrNull } from "./records.ts";
+import { callRecord, isoTime, isoTimeOrNull, listRecord, sipMessageView } from "./records.ts";
 import type {
   Account,
   Call,
@@ -44,6 +44,8 @@ type CallOperation = Extract<
   | "listCalls"
   | "startCall"
   | "getCall"
+  | "getCallSip"
+  | "listLiveCalls"
   | "hangUpCall"
   | "resolveCall"
   | "getRecording"
@@ -74,6 +76,17 @@ export function callHandlers(place: AdminPlace): AdminHandlers<CallOperation> {
     listCalls: async (request) => listCalls(place, request),
     startCall: async (request) => startCall(place, request),
     getCall: async (request) => record(await getCall(service, await accountOf(request), idOf(request))),
+    getCallSip: async (request) => {
+      const account = await accountOf(request);
+      const { call } = await getCall(service, account, idOf(request));
+      return json(((await service.listSipMessages(account.id, call.id)) ?? []).map(sipMessageView));
+    },
+    listLiveCalls: async (request) =>
+      json(
+        (await service.listLiveCalls((await accountOf(request)).id)).map((call) =>
+          listRecord(call, socketUrl),
+        ),
+      ),
     hangUpCall: async (request) =>
       record(await service.hangUpCall((await accountOf(request)).id, idOf(request))),
     resolveCall: async (request) => {
@@ -215,15 +228,25 @@ async function getRecording(service: Service, request: AdminRequest): Promise<An
 
 async function events({ service, clock, closing }: AdminPlace, request: AdminRequest): Promise<Answer> {
   const account = await accountOf(request);
-  const { call, campaign, since } = request.query;
+  const { call, campaign, since, types, follow } = request.query;
+  const position = service.feedPosition();
+  const asked = since === undefined ? position.seq : readSince(since);
+  const from = asked > position.seq ? 0 : asked; // Of a daemon before this one: all that has happened since is new.
   const filter: EventFilter = {
     accountId: account.id,
     ...(typeof call === "string" && { call: (await getCall(service, account, prefixOf(call))).call.id }),
     ...(typeof campaign === "string" && { campaign: (await getCampaign(service, account, campaign)).id }),
-    ...(since !== undefined && { since: readSince(since) }),
+    ...(typeof types === "string" && { types: types.split(",").filter((type) => type !== "") }),
+    ...(follow === "false" && { follow: false }),
+    since: from,
   };
   const source = service.events(filter, AbortSignal.any([closing, request.gone]));
-  const stream = Readable.from(eventLines(source, clock), { highWaterMark: 1 });
+  const stream = Readable.from(
+    eventLines(source, clock, { since: from, position: () => service.feedPosition() }),
+    {
+      highWaterMark: 1,
+    },
+  );
   return { type: "stream", stream, contentType: "application/x-ndjson" };
 }
 

@@ -6,6 +6,8 @@ import { connect } from "node:net";
 import { dirname } from "node:path";
 import { callHandlers } from "./admin-calls.ts";
 import { setupHandlers, type AdminCaller } from "./admin-setup.ts";
+import { providerHandlers } from "./admin-providers.ts";
+import { trunkHandlers } from "./admin-trunks.ts";
 import { notFound } from "./failure.ts";
 import { createHttp } from "./http.ts";
 import { createOnce } from "./idempotency.ts";
@@ -37,6 +39,8 @@ export async function startAdminApi(options: AdminApiOptions): Promise<AdminApi>
     routes: adminRoutes,
     handlers: {
       ...setupHandlers(service, clock),
+      ...trunkHandlers(service),
+      ...providerHandlers(service),
       ...callHandlers({ service, once, clock, log, closing: closing.signal }),
     },
     guard: () => undefined, // No browser can reach a Unix socket.

@@ -5,18 +5,18 @@ import type {
   AdminOperation,
   AppliedView,
   ApplyBody,
+  LintBody,
   MintedTokenView,
   PlaybookDetail,
   PromoteBody,
   StopBody,
   TokenBody,
-  TrunkBody,
 } from "#wire";
-import { accountView, playbookView, statusView, tokenView, trunkView, versionView } from "./admin-views.ts";
+import { accountView, playbookView, statusView, tokenView, versionView } from "./admin-views.ts";
 import { badRequest, notFound, Refusal } from "./failure.ts";
 import type { Answer, ApiRequest, Handler } from "./http.ts";
 import { isoTime } from "./records.ts";
-import type { Account, Playbook, Service, TrunkOrder } from "./service.ts";
+import type { Account, Playbook, Service } from "./service.ts";
 
 /** Who asks over the socket: the owner, for the account named in the request. */
 export interface AdminCaller {
@@ -37,21 +37,16 @@ type SetupOperation =
   | "revokeToken"
   | "listPlaybooks"
   | "applyPlaybook"
+  | "lintPlaybook"
   | "getPlaybook"
   | "listVersions"
-  | "promoteVersion"
-  | "listTrunks"
-  | "createTrunk"
-  | "getTrunk"
-  | "removeTrunk"
-  | "setDefaultTrunk";
+  | "promoteVersion";
 
-/** Accounts, tokens, playbooks, trunks and the daemon itself. */
+/** Accounts, tokens, playbooks and the daemon itself. */
 export function setupHandlers(service: Service, clock: Clock): AdminHandlers<SetupOperation> {
   return {
     ...accountHandlers(service, clock),
     ...playbookHandlers(service),
-    ...trunkHandlers(service),
     status: async () => json(statusView(await service.status())),
     stop: async (request) => {
       const drainMs = bodyOf<StopBody>(request).drain_ms ?? 0;
@@ -99,11 +94,17 @@ function accountHandlers(
 
 function playbookHandlers(
   service: Service,
-): AdminHandlers<"listPlaybooks" | "applyPlaybook" | "getPlaybook" | "listVersions" | "promoteVersion"> {
+): AdminHandlers<
+  "listPlaybooks" | "applyPlaybook" | "lintPlaybook" | "getPlaybook" | "listVersions" | "promoteVersion"
+> {
   return {
     listPlaybooks: async ({ caller }) =>
       json((await service.listPlaybooks((await caller.account()).id)).map(playbookView)),
     applyPlaybook: async (request) => applyPlaybook(service, request),
+    lintPlaybook: async (request) => {
+      await request.caller.account();
+      return json(await service.lintPlaybook(bodyOf<LintBody>(request)));
+    },
     getPlaybook: async (request) => {
       const playbook = await getPlaybook(service, request);
       const settings = Object.fromEntries(Object.entries(playbook.settings));
@@ -146,48 +147,6 @@ async function getPlaybook(service: Service, { caller, params }: AdminRequest): 
   const playbook = await service.findPlaybook((await caller.account()).id, ref);
   if (!playbook) throw notFound("playbook", ref);
   return playbook;
-}
-
-function trunkHandlers(
-  service: Service,
-): AdminHandlers<"listTrunks" | "createTrunk" | "getTrunk" | "removeTrunk" | "setDefaultTrunk"> {
-  return {
-    listTrunks: async ({ caller }) =>
-      json((await service.listTrunks((await caller.account()).id)).map(trunkView)),
-    createTrunk: async (request) => {
-      const account = await request.caller.account();
-      return json(trunkView(await service.createTrunk(trunkOrder(bodyOf<TrunkBody>(request), account))));
-    },
-    getTrunk: async ({ caller, params }) => {
-      const name = params["name"] ?? "";
-      const trunk = await service.findTrunk((await caller.account()).id, name);
-      if (!trunk) throw notFound("trunk", name);
-      return json(trunkView(trunk));
-    },
-    removeTrunk: async ({ caller, params }) => {
-      const name = params["name"] ?? "";
-      if (!(await service.removeTrunk((await caller.account()).id, name))) throw notFound("trunk", name);
-      return { type: "empty", status: 204 };
-    },
-    setDefaultTrunk: async ({ caller, params }) =>
-      json(trunkView(await service.setDefaultTrunk((await caller.account()).id, params["name"] ?? ""))),
-  };
-}
-
-function trunkOrder(body: TrunkBody, account: Account): TrunkOrder {
-  if (body.kind !== "sandbox" && body.host === undefined) {
-    throw badRequest(`A trunk of kind ${body.kind} needs host`, "host");
-  }
-  const { password_ref, caller_id, max_calls, calls_per_second, default: makeDefault, ...same } = body;
-  return {
-    accountId: account.id,
-    ...same,
-    ...(password_ref !== undefined && { passwordRef: password_ref }),
-    ...(caller_id !== undefined && { callerId: caller_id }),
-    ...(max_calls !== undefined && { maxCalls: max_calls }),
-    ...(calls_per_second !== undefined && { callsPerSecond: calls_per_second }),
-    ...(makeDefault !== undefined && { makeDefault }),
-  };
 }
 
 /** The body as its schema types it: `createHttp` checked it against the same schema. */

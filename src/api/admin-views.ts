@@ -65,7 +65,37 @@ export function trunkView(trunk: Trunk): TrunkView {
     max_calls: trunk.maxCalls,
     calls_per_second: trunk.callsPerSecond,
     default: trunk.isDefault,
+    ...sipView(trunk.sip),
+    ...healthView(trunk),
     created_at: isoTime(trunk.createdAt),
+  };
+}
+
+function sipView(sip: Trunk["sip"]) {
+  return {
+    transport: sip.transport,
+    domain: sip.domain,
+    outbound_proxy: sip.outboundProxy,
+    register_expires_s: sip.registerExpiresS,
+    srtp: sip.srtp,
+    from_user: sip.fromUser,
+    number_format: sip.numberFormat,
+    caller_id_header: sip.callerIdHeader,
+    display_name: sip.displayName,
+    privacy: sip.privacy,
+    headers: { ...sip.headers },
+    priority: sip.priority,
+    allow_transfer: sip.allowTransfer,
+    ca_certificate: sip.caCertificate,
+  };
+}
+
+function healthView({ fault, registration }: Pick<Trunk, "fault" | "registration">) {
+  return {
+    health: fault === null ? ("ready" as const) : fault.held ? ("held" as const) : ("waiting" as const),
+    health_reason: fault?.why ?? null,
+    retry_at: isoTimeOrNull(fault?.until ?? null),
+    registration: registration?.type ?? null,
   };
 }
 
@@ -111,6 +141,7 @@ export function statusView(status: DaemonStatus): StatusView {
       default: trunk.isDefault,
       live: trunk.live,
       max_calls: trunk.maxCalls,
+      ...healthView(trunk),
     })),
   };
 }

@@ -69,7 +69,7 @@ function statusOf(code: string, route: Route | undefined): number {
     // The contract: a playbook that is not the caller's is 403 for a campaign; whatever keeps a call from starting is 400.
     return code === "playbook-not-found" && route?.errors === "text" ? 403 : 400;
   }
-  if (code.endsWith("-not-found")) return 404;
+  if (code.endsWith("-not-found") || code === "provider-unknown") return 404;
   if (code.endsWith("-exists") || code === "wrong-state" || code === "ambiguous-id") return 409;
   return policy.has(code) ? 422 : 400;
 }

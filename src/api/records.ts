@@ -1,6 +1,6 @@
 import { callStatus, formatCreatedTime, isE164, listStatus, transcriptHtml, type Outcome } from "#domain";
-import type { AttemptView, CallRecord, ListedCall, OutcomeView } from "#wire";
-import type { Attempt, Call, CallDetail } from "./service.ts";
+import type { AttemptView, CallRecord, ListedCall, OutcomeView, SipMessageView } from "#wire";
+import type { Attempt, Call, CallDetail, SipMessage } from "./service.ts";
 
 /** The URL under which a call's recording can be fetched. */
 export type RecordingUrl = (call: Call) => string;
@@ -96,6 +96,23 @@ function attemptView(attempt: Attempt): AttemptView {
     ended_at: isoTimeOrNull(attempt.endedAt),
     outcome: attempt.outcome && outcomeView(attempt.outcome.state, attempt.outcome),
     evidence: attempt.evidence,
+  };
+}
+
+/** A SIP message of a call. */
+export function sipMessageView(message: SipMessage): SipMessageView {
+  const { n, seq, at, direction, transport, local, remote, text } = message;
+  const [firstLine = ""] = text.trimStart().split(/\r?\n/, 1);
+  return {
+    attempt: n,
+    seq,
+    at: isoTime(at),
+    direction,
+    transport,
+    local,
+    remote,
+    first_line: firstLine,
+    text,
   };
 }
 

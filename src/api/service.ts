@@ -2,9 +2,12 @@ import type { AccountId, CallId, CampaignId, Decoded, PlaybookId, TokenId, Trunk
 import type {
   CallState,
   CampaignContact,
+  Finding,
   Outcome,
   PlaybookSettings,
   TokenExpiry,
+  TrunkKind,
+  TrunkSip,
   Turn,
   VoiceId,
   VoiceModel,
@@ -186,6 +189,18 @@ export interface CallDetail {
   readonly attempts: readonly Attempt[];
 }
 
+/** A SIP message without credentials and media keys. */
+export interface SipMessage {
+  readonly n: number;
+  readonly seq: number;
+  readonly at: number;
+  readonly direction: "sent" | "received";
+  readonly transport: "udp" | "tcp" | "tls";
+  readonly local: string;
+  readonly remote: string;
+  readonly text: string;
+}
+
 /** An open WAV file. `read` gives octets `from`..`to`, both inclusive; `close` is safe to call twice. */
 export interface OpenRecording {
   readonly sizeBytes: number;
@@ -231,23 +246,40 @@ export interface AppliedPlaybook {
 export interface Trunk {
   readonly id: TrunkId;
   readonly name: string;
-  readonly kind: "ip" | "digest" | "sandbox";
+  readonly kind: TrunkKind;
   readonly host: string;
+  /** 0: by DNS. */
   readonly port: number;
   readonly username: string | null;
   readonly callerId: string;
-  readonly codecs: readonly ("PCMU" | "PCMA")[];
+  readonly codecs: readonly ("PCMU" | "PCMA" | "G722")[];
   readonly maxCalls: number;
   readonly callsPerSecond: number;
   readonly isDefault: boolean;
   readonly createdAt: number;
+  readonly sip: TrunkSip;
+  readonly fault: TrunkFault | null;
+  readonly registration: Registration | null;
 }
 
-export interface TrunkOrder {
-  readonly accountId: AccountId;
-  readonly name: string;
-  readonly kind: "ip" | "digest" | "sandbox";
-  /** Absent for the sandbox, which has its own. */
+/** Why a trunk takes no calls now. */
+export interface TrunkFault {
+  readonly why: string;
+  /** When it is tried again by itself; null: unknown. */
+  readonly until: number | null;
+  /** Nothing helps but a change. */
+  readonly held: boolean;
+}
+
+/** How a trunk stands at its registrar; null for one that does not register. */
+export interface Registration {
+  readonly type: "registering" | "registered" | "waiting" | "refused";
+}
+
+/** What is not said stays as it is; an empty text takes a setting back. */
+export interface TrunkChange {
+  readonly name?: string;
+  readonly kind?: TrunkKind;
   readonly host?: string;
   readonly port?: number;
   readonly username?: string;
@@ -256,10 +288,45 @@ export interface TrunkOrder {
   /** Where a password was already put. */
   readonly passwordRef?: string;
   readonly callerId?: string;
-  readonly codecs?: readonly ("PCMU" | "PCMA")[];
+  readonly codecs?: readonly ("PCMU" | "PCMA" | "G722")[];
   readonly maxCalls?: number;
   readonly callsPerSecond?: number;
+  readonly sip?: Partial<TrunkSip>;
+}
+
+/** Host: absent for the sandbox, which has its own. */
+export interface TrunkOrder extends TrunkChange {
+  readonly accountId: AccountId;
+  readonly name: string;
+  readonly kind: TrunkKind;
   readonly makeDefault?: boolean;
+}
+
+export interface TrunkCheck {
+  readonly check: "name" | "options" | "tls" | "nat" | "registration" | "calls";
+  readonly result: "ok" | "failed" | "unknown";
+  readonly detail: string;
+  readonly advice: string | null;
+}
+
+/** A configured AI provider. */
+export interface Provider {
+  readonly name: string;
+  readonly kind: string;
+  readonly address: string;
+  /** Where its key is kept; null: it wants none. */
+  readonly key: string | null;
+  readonly roles: readonly string[];
+}
+
+/** How a provider did in one role. */
+export interface ProviderTest {
+  readonly role: string;
+  readonly model: string;
+  readonly ok: boolean;
+  readonly firstMs?: number;
+  readonly totalMs?: number;
+  readonly problem?: string;
 }
 
 export interface Campaign {
@@ -304,6 +371,8 @@ export interface DaemonStatus {
     readonly isDefault: boolean;
     readonly live: number;
     readonly maxCalls: number;
+    readonly fault: TrunkFault | null;
+    readonly registration: Registration | null;
   }[];
 }
 
@@ -314,6 +383,17 @@ export interface EventFilter {
   readonly campaign?: string;
   /** Only events after this sequence number; those still held are replayed. */
   readonly since?: number;
+  /** Absent: all but passing ones. */
+  readonly types?: readonly string[];
+  /** False: only what is still held. */
+  readonly follow?: boolean;
+}
+
+export interface FeedPosition {
+  /** Another one after a restart: numbers begin anew. */
+  readonly stream: string;
+  /** Of the last event. */
+  readonly seq: number;
 }
 
 /** One thing that happened. A reader that falls behind misses events and gets one `events-lost` with `data.count`. */
@@ -344,6 +424,10 @@ export interface Service {
   listCalls(query: CallQuery): AsyncIterable<readonly Call[]>;
   /** By id or unique prefix; rejects `ambiguous-id`. */
   findCall(accountId: AccountId, idOrPrefix: string): Promise<CallDetail | undefined>;
+  /** Dialing, ringing or talking now. */
+  listLiveCalls(accountId: AccountId): Promise<readonly Call[]>;
+  /** By attempt, as they were on the wire; undefined for an unknown call. */
+  listSipMessages(accountId: AccountId, callId: CallId): Promise<readonly SipMessage[] | undefined>;
   openRecording(accountId: AccountId, callId: CallId): Promise<OpenRecording | undefined>;
 
   // administration
@@ -358,6 +442,11 @@ export interface Service {
   findPlaybook(accountId: AccountId, ref: string): Promise<Playbook | undefined>;
   /** Rejected input says where in the file. */
   applyPlaybook(order: PlaybookOrder): Promise<Decoded<AppliedPlaybook>>;
+  /** What is wrong with a file, by its place in it; stores nothing. */
+  lintPlaybook(order: {
+    readonly source: string;
+    readonly params?: readonly string[];
+  }): Promise<readonly Finding[]>;
   /** Newest first; rejects `playbook-not-found`. */
   listVersions(accountId: AccountId, ref: string): Promise<readonly PlaybookVersion[]>;
   /** Rejects `playbook-not-found` and `version-not-found`. */
@@ -365,9 +454,16 @@ export interface Service {
   listTrunks(accountId: AccountId): Promise<readonly Trunk[]>;
   findTrunk(accountId: AccountId, ref: string): Promise<Trunk | undefined>;
   createTrunk(order: TrunkOrder): Promise<Trunk>;
+  /** Rejects `trunk-not-found` and what a new one is refused for. */
+  editTrunk(accountId: AccountId, ref: string, change: TrunkChange): Promise<Trunk>;
+  /** Rejects `trunk-not-found`. */
+  checkTrunk(accountId: AccountId, ref: string): Promise<readonly TrunkCheck[]>;
   removeTrunk(accountId: AccountId, ref: string): Promise<boolean>;
   /** Rejects `trunk-not-found`. */
   setDefaultTrunk(accountId: AccountId, ref: string): Promise<Trunk>;
+  listProviders(): Promise<readonly Provider[]>;
+  /** Rejects `provider-unknown`, `provider-unused` and `secret-unusable`. */
+  testProvider(name: string, signal: AbortSignal): Promise<readonly ProviderTest[]>;
   listCampaigns(accountId: AccountId): Promise<readonly Campaign[]>;
   findCampaign(accountId: AccountId, idOrPrefix: string): Promise<Campaign | undefined>;
   /** Rejects `campaign-not-found` and `wrong-state`. */
@@ -386,6 +482,7 @@ export interface Service {
   ): Promise<CallDetail>;
   /** Rejects `call-not-found` and `campaign-not-found`. Ends when the signal fires or the daemon stops. */
   events(filter: EventFilter, signal: AbortSignal): AsyncIterable<LiveEvent>;
+  feedPosition(): FeedPosition;
   /** Stops dialling at once and resolves then; the daemon ends when its calls have, or after `drainMs`. */
   stop(drainMs: number): Promise<void>;
 }

@@ -66,6 +66,45 @@ const startOptions: readonly OptionSpec[] = [
   { flags: "--dry-run", summary: "check everything, call nobody", localOnly: true },
 ];
 
+const sipOptions: readonly OptionSpec[] = [
+  {
+    flags: "--sip",
+    summary: "with its SIP messages, as arrows between us and the provider",
+    localOnly: true,
+  },
+  { flags: "--verbose", summary: "with --sip: the messages themselves", localOnly: true },
+  {
+    flags: "--pcap <file>",
+    summary: "write its SIP messages to a capture, - for standard output",
+    complete: "file",
+    localOnly: true,
+  },
+];
+
+const tailOptions: readonly OptionSpec[] = [
+  { flags: "--campaign <id>", summary: "only calls of this campaign", complete: "campaign" },
+  { flags: "--playbook <name>", summary: "only calls of this playbook", complete: "playbook" },
+  {
+    flags: "--status <words>",
+    summary: "only while a call is, or ends, in one of these: ringing, closed, voicemail, ...",
+    complete: "nothing",
+  },
+  { flags: "--speaker <who>", summary: "agent, callee or both", complete: "nothing" },
+  {
+    flags: "--grep <expression>",
+    summary: "only lines whose text matches; letter case does not matter",
+    complete: "nothing",
+  },
+  {
+    flags: "--events <kinds>",
+    summary: "of turn, status, verdict and dtmf; default: all",
+    complete: "nothing",
+  },
+  { flags: "--since <time>", summary: "begin earlier: 10m, 2h or a moment", complete: "nothing" },
+  { flags: "--no-follow", summary: "print what there is, then end" },
+  { flags: "--partials", summary: "words in the making, too", localOnly: true },
+];
+
 const id = { name: "id", summary: "id of the call, or a unique beginning of it", complete: "call" } as const;
 
 /** The rows of `outdial call ...`. */
@@ -138,12 +177,14 @@ export const callCommands: readonly CommandSpec[] = [
     group: "Calling",
     summary: "Show one call",
     args: [id],
-    options: [{ flags: "--transcript", summary: "with the conversation" }],
+    options: [{ flags: "--transcript", summary: "with the conversation" }, ...sipOptions],
     examples: [
       { run: "outdial call view 0197d4c2-7f3a", note: "by the beginning of its id" },
       { run: "outdial call view 0197d4c2-7f3a --json", note: "everything that is known about it" },
+      { run: "outdial call view 0197d4c2-7f3a --sip", note: "what was on the wire, as arrows" },
+      { run: "outdial call view 0197d4c2-7f3a --pcap call.pcap", note: "the same for Wireshark" },
     ],
-    view: "call",
+    view: "callDetail",
     remote: true,
     exits: [4, 5, 6, 11],
   },
@@ -162,6 +203,27 @@ export const callCommands: readonly CommandSpec[] = [
     examples: [{ run: "outdial call watch 0197d4c2-7f3a", note: "Ctrl-C stops watching, the call goes on" }],
     view: "call",
     exits: [5, 6, 8, ...waits],
+  },
+  {
+    name: "call tail",
+    group: "Calling",
+    summary: "Follow all calls at once: live conversations and what becomes of them",
+    description:
+      "One line for each thing said, pressed or decided, in a colour for each call; in a pipe one JSON object a line. It goes on over a restart of the daemon, and says when events were lost. A remote service is asked every five seconds.",
+    options: tailOptions,
+    examples: [
+      { run: "outdial call tail", note: "read along with everything" },
+      {
+        run: "outdial call tail --speaker callee --grep 'price|precio'",
+        note: "who asks for the price",
+      },
+      {
+        run: "outdial call tail --events status --status voicemail | jq -r .data.to",
+        note: "in a pipe: numbers that end in a mailbox",
+      },
+    ],
+    remote: true,
+    exits: [4, 5, 6, 11, 130],
   },
   {
     name: "call transcript",
@@ -197,8 +259,15 @@ export const callCommands: readonly CommandSpec[] = [
     name: "call hangup",
     group: "Calling",
     summary: "End live calls, cancel waiting ones",
-    args: [{ ...id, many: true }],
-    examples: [{ run: "outdial call hangup 0197d4c2-7f3a", note: "end it now" }],
+    args: [{ ...id, optional: true, many: true }],
+    options: [{ flags: "--all-live", summary: "every call that is dialing, ringing or talking now" }],
+    examples: [
+      { run: "outdial call hangup 0197d4c2-7f3a", note: "end it now" },
+      {
+        run: "outdial call hangup --all-live --yes",
+        note: "the emergency brake; campaign stop dials nobody more",
+      },
+    ],
     view: "call",
     exits: [3, 5, 6, 7, 10],
   },

@@ -1,8 +1,9 @@
 import { CommandError } from "./command-error.ts";
 import type { Context, Input, Server } from "./handler.ts";
 import { shortSpan } from "./durations.ts";
+import { eventLine } from "./call-events.ts";
 import { exitCodeOfCall } from "./exit-codes.ts";
-import { fieldValue, plainValue, type Row } from "./fields.ts";
+import { plainValue, type Row } from "./fields.ts";
 import { Interrupted } from "./interrupted.ts";
 import { pause } from "./io.ts";
 import { getCall } from "./references.ts";
@@ -77,7 +78,7 @@ async function readEvents(context: Context, server: Server, id: string, signal: 
     try {
       for await (const event of server.client.lines("/admin/events", { call: id, since }, signal)) {
         if (typeof event["seq"] === "number") since = Math.max(since, event["seq"]);
-        const line = eventLine(event);
+        const line = eventLine(event, context.settings.zone);
         if (event["type"] !== "heartbeat" && line !== "") await context.print.event(event, line);
         if (event["type"] === "call-ended") return;
       }
@@ -86,40 +87,6 @@ async function readEvents(context: Context, server: Server, id: string, signal: 
     }
     await pause(context.io.steady, 500, signal).catch(() => undefined);
   }
-}
-
-/** One event as a line for a person; empty for what is of no interest. */
-export function eventLine(event: Row): string {
-  const at = clockTime(event);
-  const text = (path: string): string => plainValue(fieldValue(event, path));
-  switch (event["type"]) {
-    case "call-dialing":
-      return `${at}  dialing${text("data.attempt") === "1" ? "" : ` (attempt ${text("data.attempt")})`}`;
-    case "call-ringing":
-      return `${at}  ringing`;
-    case "call-answered":
-      return `${at}  answered`;
-    case "verdict-reached":
-      return `${at}  answered by: ${text("data.verdict.kind")}`;
-    case "voicemail-message-left":
-      return `${at}  message left`;
-    case "opted-out":
-      return `${at}  asked not to be called again`;
-    case "turn-finished": {
-      const speaker = text("data.turn.speaker") === "agent" ? "Agent " : "Callee";
-      const via = text("data.turn.via");
-      const how = via === "dtmf" ? " (keys)" : via === "rtt" ? " (typed)" : "";
-      const said = text("data.turn.text") || "(not transcribed)";
-      return `${at}  ${speaker}${how}: ${said}${fieldValue(event, "data.turn.cutOff") === true ? " —" : ""}`;
-    }
-    default:
-      return "";
-  }
-}
-
-function clockTime(event: Row): string {
-  const at = plainValue(event["at"]);
-  return /T(\d\d:\d\d:\d\d)/.exec(at)?.[1] ?? "        ";
 }
 
 function endLine(record: Row): string {

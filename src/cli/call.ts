@@ -1,14 +1,14 @@
 import { writeFileAtomic } from "#host";
 import { createWriteStream } from "node:fs";
 import { pipeline } from "node:stream/promises";
+import { showSip, sipMessages } from "./call-sip.ts";
+import { attemptLines, withTimes } from "./call-times.ts";
 import { cleanLines } from "./clean-text.ts";
-import { CommandError, usageError } from "./command-error.ts";
+import { usageError } from "./command-error.ts";
 import type { Context, Input, Server } from "./handler.ts";
-import { parseDuration } from "./durations.ts";
-import { exitCode } from "./exit-codes.ts";
 import { plainValue, type Row } from "./fields.ts";
 import { readJson } from "./json.ts";
-import { parseMoment } from "./moment.ts";
+import { isoOption } from "./moment-option.ts";
 import { callIdOf, campaignIdOf, getCall, playbookIdOf } from "./references.ts";
 import { labelled, statusFilter, statusLabel } from "./statuses.ts";
 import { transcriptText, transcriptTurns } from "./transcript.ts";
@@ -48,8 +48,8 @@ async function callQuery(
   server: Server,
   status: string | undefined,
 ): Promise<Query> {
-  const since = await momentOption(context, input, "since");
-  const until = await momentOption(context, input, "until");
+  const since = await isoOption(context, input, "since");
+  const until = await isoOption(context, input, "until");
   const playbook = input.text("playbook");
   const campaign = input.text("campaign");
   return {
@@ -62,16 +62,6 @@ async function callQuery(
     campaign_id: campaign === undefined ? undefined : await campaignIdOf(server, campaign),
     phone: input.text("phone"),
   };
-}
-
-/** `2h` and `7d` mean so long ago; anything else is a moment. With its offset, so the account's zone plays no part. */
-async function momentOption(context: Context, input: Input, name: string): Promise<string | undefined> {
-  const text = input.text(name);
-  if (text === undefined) return undefined;
-  const now = context.io.clock.now();
-  const ago = /^\d/.test(text) && /[smhdw]$/.test(text) ? parseDuration(text) : undefined;
-  const at = ago === undefined ? await parseMoment(text, now, context.settings.zone) : now - ago;
-  return new Date(at).toISOString();
 }
 
 /** A service that knows no pages answers with all at once and no cursor. */
@@ -90,12 +80,20 @@ async function* pages(server: Server, query: Query, limit: number): AsyncIterabl
 
 /** `outdial call view`. */
 export async function viewCall(context: Context, input: Input): Promise<void> {
+  const { print, settings } = context;
   const server = await context.server();
-  const row = await getCall(server, await callIdOf(server, input.arg("id")));
-  await context.print.record(views.call, labelled(row));
-  if (input.flag("transcript") && context.settings.format === undefined) {
-    await context.print.text(`\n${transcriptText(plainValue(row["transcript"]))}`);
+  const found = await getCall(server, await callIdOf(server, input.arg("id")));
+  const row = withTimes(labelled(found));
+  const wantsSip = input.flag("sip") || input.text("pcap") !== undefined;
+  const sip = wantsSip ? await sipMessages(server, plainValue(row["id"])) : undefined;
+  if (input.text("pcap") !== "-")
+    await print.record(views.callDetail, sip !== undefined && input.flag("sip") ? { ...row, sip } : row);
+  if (settings.format === undefined && input.text("pcap") !== "-") {
+    const attempts = attemptLines(row, settings.zone);
+    if (attempts.length > 0) await print.text(`\n${attempts.join("\n")}`);
+    if (input.flag("transcript")) await print.text(`\n${transcriptText(plainValue(row["transcript"]))}`);
   }
+  if (sip !== undefined) await showSip(context, input, sip);
 }
 
 /** `outdial call transcript`: text, the HTML of the API, or JSON. */
@@ -131,27 +129,6 @@ export async function fetchRecording(context: Context, input: Input): Promise<vo
   }
   await pipeline(reply.body, createWriteStream(out, { mode: 0o600 }));
   context.notes.say(`wrote ${out}`);
-}
-
-/** `outdial call hangup <id>...`: the ones that cannot be ended are reported, the others are. */
-export async function hangUpCalls(context: Context, input: Input): Promise<number> {
-  const ids = input.args("id");
-  if (ids.length > 1) await context.ask.confirm(`End ${ids.length} calls?`);
-  const { client } = await context.server();
-  const ended: Row[] = [];
-  let failure: CommandError | undefined;
-  for (const id of ids) {
-    try {
-      ended.push(labelled(await client.post<Row>(`/admin/calls/${encodeURIComponent(id)}/hangup`)));
-    } catch (error) {
-      if (!(error instanceof CommandError) || ids.length === 1) throw error;
-      context.notes.error(error);
-      failure = error;
-    }
-  }
-  await context.print.list(views.call, ended);
-  if (failure === undefined) return 0;
-  return ended.length > 0 ? exitCode("partial") : failure.exit;
 }
 
 /** `outdial call resolve`. */

@@ -27,6 +27,8 @@ export interface CommandSpec {
   readonly remote?: true;
   /** Asks no server: a profile does not matter. */
   readonly anywhere?: true;
+  /** Runs even when config.toml cannot be read. */
+  readonly brokenConfig?: true;
   /** Exit codes beyond 0, 1 and 2. */
   readonly exits?: readonly number[];
   readonly hidden?: true;

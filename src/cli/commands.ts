@@ -3,6 +3,7 @@ import { campaignCommands } from "./campaign-commands.ts";
 import type { CommandSpec, NounSpec } from "./command-spec.ts";
 import { helpTopics } from "./help-topics.ts";
 import { operateCommands } from "./operate-commands.ts";
+import { providerCommands } from "./provider-commands.ts";
 import { setupCommands } from "./setup-commands.ts";
 
 const scriptingCommands: readonly CommandSpec[] = [
@@ -58,6 +59,7 @@ export const commands: readonly CommandSpec[] = [
   ...callCommands,
   ...campaignCommands,
   ...setupCommands,
+  ...providerCommands,
   ...operateCommands,
   ...scriptingCommands,
 ];
@@ -78,6 +80,12 @@ export const nouns: readonly NounSpec[] = [
   { name: "campaign", plural: "campaigns", group: "Calling", summary: "Call lists of contacts" },
   { name: "playbook", plural: "playbooks", group: "Agents", summary: "What the agent says and does" },
   { name: "version", plural: "versions", group: "Agents", summary: "Versions of a playbook" },
+  {
+    name: "provider",
+    plural: "providers",
+    group: "Agents",
+    summary: "Who hears, thinks and speaks for the agent",
+  },
   { name: "trunk", plural: "trunks", group: "Telephony", summary: "SIP providers that carry the calls" },
   {
     name: "sandbox",

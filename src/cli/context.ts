@@ -23,7 +23,10 @@ export async function createContext(
   signal: AbortSignal,
 ): Promise<Context> {
   const paths = findPaths(io.env);
-  const config = await readConfig(paths, io.cwd);
+  const config = await readConfig(paths, io.cwd).catch((error: unknown): Config => {
+    if (spec.brokenConfig === true) return { profiles: {} };
+    throw error;
+  });
   const settings = decideSettings(spec, input, config, io);
   if (spec.view !== undefined) checkFields(views[spec.view], settings.fields);
   const remote = settings.profile !== undefined || settings.host !== undefined;

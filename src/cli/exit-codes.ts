@@ -13,6 +13,7 @@ export const exitCodes = [
   { code: 6, name: "unreachable", meaning: "the daemon or the host cannot be reached" },
   { code: 7, name: "partial", meaning: "done, but some rows or calls were rejected" },
   { code: 8, name: "pending", meaning: "not over yet when --timeout was reached" },
+  { code: 9, name: "check-failed", meaning: "a check found something wrong" },
   { code: 10, name: "conflict", meaning: "same --key with other content, or the wrong state for this step" },
   { code: 11, name: "rate-limited", meaning: "still rate limited after --retry-for" },
   { code: 12, name: "refused", meaning: "refused by policy: do-not-call list or dialling rules" },

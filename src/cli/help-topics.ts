@@ -34,6 +34,11 @@ export const helpTopics: readonly HelpTopic[] = [
     load: async () => (await import("./topics-calls.ts")).testNumbersTopic,
   },
   {
+    name: "trunk-settings",
+    summary: "Providers, what they want, and how a trunk is",
+    load: async () => (await import("./topics-trunks.ts")).trunksTopic,
+  },
+  {
     name: "cron",
     summary: "Launching from cron and scripts",
     load: async () => (await import("./topics-setup.ts")).cronTopic,

@@ -9,6 +9,8 @@ import type { StatusView } from "#wire";
 
 const pollMs = 50;
 const startWithinMs = 15_000;
+/** Exit code of an `outdiald` that found another one in its data directory. */
+const anotherRuns = 75;
 
 /** The daemon's status, or undefined when nothing answers on the socket. */
 export async function probeDaemon(
@@ -65,7 +67,8 @@ export async function startDaemon(order: StartOrder): Promise<StatusView> {
       const status = await probeDaemon(transport, signal);
       if (status !== undefined) return status;
       if (child.error !== undefined) break;
-      if (child.exit !== undefined) afterExit++; // Another one may have won the race and be starting.
+      // Another one won the race and is starting: it is waited for as long as our own would have been.
+      if (child.exit !== undefined && child.exit !== anotherRuns) afterExit++;
       await pause(io.steady, pollMs, signal);
     }
   } finally {

@@ -215,6 +215,28 @@ export const operateCommands: readonly CommandSpec[] = [
     view: "status",
     exits: [6],
   },
+  {
+    name: "doctor",
+    group: "Operating",
+    summary: "Check what calls need on this machine; exit 9 when something is wrong",
+    description:
+      "Node, configuration, directories and their modes, room on the disk, the daemon and its ports, trunks, the built-in voice, the keychain, the clock. Changes nothing and starts nothing.",
+    options: [
+      {
+        flags: "--report <file>",
+        summary: "write all of it, with status and log, to show to others; numbers and secrets are masked",
+        complete: "file",
+      },
+    ],
+    examples: [
+      { run: "outdial doctor", note: "when something does not work" },
+      { run: "outdial doctor --report report.txt", note: "for a bug report" },
+    ],
+    view: "check",
+    anywhere: true,
+    brokenConfig: true,
+    exits: [9],
+  },
   ...daemonCommands,
   ...accountCommands,
   ...authCommands,

@@ -20,6 +20,12 @@ export interface PrinterSettings {
   now(): number;
 }
 
+/** A part of a line, in a colour where colours may be (a parameter of SGR, ECMA-48 8.3.117). */
+export interface Span {
+  readonly text: string;
+  readonly color?: number;
+}
+
 /** Writes a command's answer to standard output in the asked-for form, and nothing else. */
 export interface Printer {
   readonly format: Format;
@@ -29,7 +35,7 @@ export interface Printer {
   /** One record: JSON object, `name: value` lines, or a one-line list in csv, tsv and ids. */
   record(view: View, row: Row): Promise<void>;
   /** One event of a stream: a compact JSON line in machine formats, else `line`. */
-  event(row: Row, line: string): Promise<void>;
+  event(row: Row, line: string | readonly Span[]): Promise<void>;
   /** Text as it is, cleaned for a terminal; a line break is added when it has none. */
   text(text: string): Promise<void>;
   /** Bytes as they are. */
@@ -97,9 +103,15 @@ export function createPrinter(stdout: Output, settings: PrinterSettings): Printe
     return write(body.join(""));
   }
 
-  async function event(row: Row, line: string): Promise<void> {
-    if (format === "table" || format === "wide") return write(`${cleanText(line)}\n`);
+  async function event(row: Row, line: string | readonly Span[]): Promise<void> {
+    const spans = typeof line === "string" ? [{ text: line }] : line;
+    if (format === "table" || format === "wide") return write(`${spans.map(painted).join("")}\n`);
     return write(jsonText(row) + "\n");
+  }
+
+  function painted({ text, color }: Span): string {
+    const clean = cleanText(text);
+    return settings.color && color !== undefined ? `\u001b[${color}m${clean}\u001b[0m` : clean;
   }
 
   async function text(answer: string): Promise<void> {

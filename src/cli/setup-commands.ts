@@ -1,5 +1,6 @@
 import type { CommandSpec } from "./command-spec.ts";
 import type { ArgSpec } from "./option-spec.ts";
+import { addTrunkOptions, editTrunkOptions } from "./trunk-options.ts";
 
 const playbook: ArgSpec = {
   name: "playbook",
@@ -31,6 +32,31 @@ const playbookCommands: readonly CommandSpec[] = [
     ],
     view: "playbook",
     exits: [6],
+  },
+  {
+    name: "playbook lint",
+    group: "Agents",
+    summary: "Check a playbook without applying it; exit 9 when something is wrong",
+    description:
+      "Errors keep it from being applied; warnings are what may not be meant: values that no call may bring, mailboxes not spoken of, a language without phrases. Each has its line and column.",
+    args: [
+      { name: "playbook", summary: "file, - for standard input, or name of a playbook", complete: "file" },
+    ],
+    options: [
+      {
+        flags: "--param <name>",
+        summary: "calls will bring this value: no warning about it; may be repeated",
+        many: true,
+        complete: "nothing",
+      },
+      { flags: "--strict", summary: "exit 9 for warnings, too" },
+    ],
+    examples: [
+      { run: "outdial playbook lint welcome.md", note: "before it is applied" },
+      { run: "outdial playbook lint welcome --param course --strict", note: "what is applied, in a build" },
+    ],
+    view: "finding",
+    exits: [5, 6, 9],
   },
   {
     name: "playbook list",
@@ -81,35 +107,9 @@ const trunkCommands: readonly CommandSpec[] = [
     group: "Telephony",
     summary: "Add a trunk: a SIP provider that carries the calls",
     description:
-      "A password is read from standard input, a file or a prompt, never from an argument; the daemon keeps it in an owner-only file. --sandbox adds the built-in simulated carrier.",
+      "A password is read from standard input, a file or a prompt, never from an argument; the daemon keeps it in an owner-only file. --preset begins with what is known of a provider, and flags say otherwise. --sandbox adds the built-in simulated carrier.",
     args: [{ name: "name", summary: "name of the trunk", complete: "nothing" }],
-    options: [
-      { flags: "--server <host[:port]>", summary: "address of the provider", complete: "nothing" },
-      {
-        flags: "--username <name>",
-        summary: "user name, when the provider wants a password",
-        complete: "nothing",
-      },
-      { flags: "--password-stdin", summary: "read the password from standard input" },
-      {
-        flags: "--password-file <file>",
-        summary: "read the password from a file only you can read",
-        complete: "file",
-      },
-      { flags: "--caller-id <number>", summary: "number shown to the called person", complete: "nothing" },
-      {
-        flags: "--codecs <list>",
-        summary: "of PCMA, PCMU and G722, in order of preference",
-        complete: "nothing",
-      },
-      { flags: "--max-calls <n>", summary: "calls at once", complete: "nothing" },
-      { flags: "--rate <n>", summary: "new calls a second", complete: "nothing" },
-      { flags: "--default", summary: "use it when no trunk is named" },
-      {
-        flags: "--sandbox",
-        summary: 'a sandbox carrier instead of a provider: the one inside, or --server of "sandbox serve"',
-      },
-    ],
+    options: addTrunkOptions,
     examples: [
       {
         run: "outdial trunk add main --server sip.example.com --username 34910000000 --caller-id +34910000000 --default",
@@ -118,6 +118,14 @@ const trunkCommands: readonly CommandSpec[] = [
       {
         run: "outdial trunk add pbx --server 192.0.2.10:5060 --caller-id +34910000000",
         note: "known by its address, without password",
+      },
+      {
+        run: "outdial trunk add fr --preset ovh --username 0033123456789 --caller-id +33123456789",
+        note: "registers, and dials as in France",
+      },
+      {
+        run: "outdial trunk add safe --preset twilio --server clinic.pstn.twilio.com --transport tls --srtp required --caller-id +34910000000",
+        note: "signalling and audio encrypted",
       },
     ],
     view: "trunk",
@@ -139,6 +147,55 @@ const trunkCommands: readonly CommandSpec[] = [
     examples: [{ run: "outdial trunk view main", note: "its settings, without the password" }],
     view: "trunk",
     exits: [5, 6],
+  },
+  {
+    name: "trunk edit",
+    group: "Telephony",
+    summary: "Change a trunk",
+    description:
+      'What is not given stays as it is; an empty value takes a setting back: --domain "". Calls on the line go on as they are.',
+    args: [trunk],
+    options: editTrunkOptions,
+    examples: [
+      { run: "outdial trunk edit main --transport tls --srtp required", note: "encrypt from now on" },
+      { run: "outdial trunk edit main --password-stdin < new-password", note: "another password" },
+    ],
+    view: "trunk",
+    exits: [3, 5, 6, 10],
+  },
+  {
+    name: "trunk test",
+    group: "Telephony",
+    summary: "Ask a trunk whether it works",
+    description:
+      "Looks up its name, sends OPTIONS, and looks at the certificate, at the registration and at where the provider sees us. A trunk that was held takes calls again when all is well.",
+    args: [trunk],
+    examples: [{ run: "outdial trunk test main", note: "exit code 9 when something is wrong" }],
+    view: "trunkCheck",
+    exits: [5, 6, 9],
+  },
+  {
+    name: "trunk trace",
+    group: "Telephony",
+    summary: "Follow SIP messages as they pass, or show those of a call",
+    description:
+      "Passwords and keys of encrypted audio are left out. Without a name, all trunks; of a call that is over, what was kept of it.",
+    args: [{ ...trunk, optional: true }],
+    options: [
+      { flags: "--call <id>", summary: "only messages of this call, from its beginning", complete: "call" },
+      { flags: "--verbose", summary: "the messages themselves, not only their first lines" },
+      {
+        flags: "--pcap <file>",
+        summary: "write a capture, too; - for standard output alone",
+        complete: "file",
+      },
+    ],
+    examples: [
+      { run: "outdial trunk trace main", note: "registering, calls, refusals" },
+      { run: "outdial trunk trace --call 0197d4c2-7f3a --verbose", note: "one call, word for word" },
+      { run: "outdial trunk trace main --pcap - | wireshark -k -i -", note: "live in Wireshark" },
+    ],
+    exits: [5, 6, 130],
   },
   {
     name: "trunk remove",

@@ -100,6 +100,12 @@ function statusLines(context: Context, view: StatusView, campaigns: readonly Row
     `daemon     ${view.state}, version ${view.version}, pid ${view.pid}, up ${uptime}`,
     `api        ${view.api.url}`,
     `trunks     ${[...new Set(trunks)].join(", ") || "none      (outdial trunk add)"}`,
+    ...view.trunks
+      .filter(({ health }) => health === "waiting" || health === "held")
+      .map(({ name, health, health_reason: why, retry_at: again }) => {
+        const when = again === null ? "" : ` (again ${relativeTime(Date.parse(again), now)})`;
+        return `           ${name} is ${health}${when}: ${why ?? ""}`;
+      }),
     `calls      ${view.calls.live} live, ${view.calls.open} open, ${view.calls.total} in all; room for ${view.room} more`,
     `next call  ${next}`,
     ...campaigns.slice(0, 5).map((row) => {

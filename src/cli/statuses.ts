@@ -38,6 +38,14 @@ export function statusFilter(word: string): { readonly status: string; readonly 
   return found;
 }
 
+/** Whether a call in this exact state is what a word of `--status` means. */
+export function isStatus(state: string, word: string): boolean {
+  const wanted = statusFilter(word);
+  if (wanted.state !== undefined) return state === wanted.state;
+  const own = Object.hasOwn(aliases, state) ? aliases[state] : undefined;
+  return (own?.status ?? "open") === wanted.status; // Dialing and wrapping up have no word of their own.
+}
+
 /** The exact state of a call record, in plain words, from its `outcome` when there is one. */
 export function statusLabel(row: Row): string {
   const state = objectOf(row["outcome"])["state"];

@@ -1,9 +1,14 @@
-import type { TrunkBody } from "#wire";
+import type { TrunkBody, TrunkChange, TrunkTest, TrunkView } from "#wire";
 import { usageError } from "./command-error.ts";
-import type { Context, Input } from "./handler.ts";
+import { exitCode } from "./exit-codes.ts";
 import type { Row } from "./fields.ts";
+import type { Context, Input } from "./handler.ts";
+import { optionName } from "./option-spec.ts";
 import { readWhole } from "./read-input.ts";
 import { secretFile } from "./secrets.ts";
+import { addressFields, either, lineFields, settingsOf } from "./trunk-input.ts";
+import { addTrunkOptions } from "./trunk-options.ts";
+import { trunkPresets, type TrunkPreset } from "./trunk-presets.ts";
 import { views } from "./views.ts";
 
 /** `outdial trunk add`. The password never is an argument: those are visible to everyone on the machine. */
@@ -27,6 +32,25 @@ export async function viewTrunk(context: Context, input: Input): Promise<void> {
   await context.print.record(views.trunk, await client.get<Row>(trunkPath(input)));
 }
 
+/** `outdial trunk edit`. */
+export async function editTrunk(context: Context, input: Input): Promise<void> {
+  const { client } = await context.server();
+  const before = await client.get<TrunkView>(trunkPath(input));
+  const change = await changeOf(context, input, before);
+  if (Object.keys(change).length === 0)
+    throw usageError("there is nothing to change", "outdial trunk edit --help lists what can be");
+  await context.print.record(views.trunk, await client.post<Row>(`${trunkPath(input)}/edit`, change));
+}
+
+/** `outdial trunk test`: exit 9 when something is wrong. */
+export async function testTrunk(context: Context, input: Input): Promise<number> {
+  const { client } = await context.server();
+  const { ok, checks } = await client.post<TrunkTest>(`${trunkPath(input)}/test`);
+  await context.print.list(views.trunkCheck, checks);
+  for (const { check, advice } of checks) if (advice !== null) context.notes.say(`${check}: ${advice}`);
+  return ok ? 0 : exitCode("check-failed");
+}
+
 /** `outdial trunk remove`. */
 export async function removeTrunk(context: Context, input: Input): Promise<void> {
   await context.ask.confirm(`Remove trunk ${input.arg("name")} and its password?`);
@@ -45,46 +69,96 @@ function trunkPath(input: Input): string {
   return `/admin/trunks/${encodeURIComponent(input.arg("name"))}`;
 }
 
+/** What a sandbox, which is no provider, has settings for. */
+const sandboxOptions: ReadonlySet<string> = new Set(
+  "sandbox server caller-id codecs max-calls rate priority default".split(" "),
+);
+
 function sandboxBody(input: Input): TrunkBody {
-  const wrong = ["username", "password-stdin", "password-file"].find((name) => input.given.includes(name));
+  const own = addTrunkOptions.map(optionName).filter((name) => isGiven(input, name));
+  const wrong = own.find((name) => !sandboxOptions.has(name));
   if (wrong !== undefined)
-    throw usageError(`--${wrong} does not go with --sandbox`, "the sandbox asks for no password");
+    throw usageError(`--${wrong} does not go with --sandbox`, "the sandbox is no provider");
   return {
     name: input.arg("name"),
     kind: "sandbox",
     ...addressFields(input.text("server")),
-    ...sharedFields(input),
+    ...lineFields(input),
+    ...(input.flag("default") ? { default: true } : {}),
   };
 }
 
-/** Nothing for no server: then it is the carrier inside the daemon. */
-function addressFields(server: string | undefined): { readonly host?: string; readonly port?: number } {
-  if (server === undefined) return {};
-  const { host, port } = parseServer(server);
-  return { host, ...(port === undefined ? {} : { port }) };
+function isGiven(input: Input, name: string): boolean {
+  return (
+    input.given.includes(name) &&
+    (input.flag(name) || input.text(name) !== undefined || input.list(name).length > 0)
+  );
 }
 
 async function providerBody(context: Context, input: Input): Promise<TrunkBody> {
-  const server = input.text("server");
-  if (server === undefined) {
-    throw usageError(
-      "where is the provider?",
-      "add --server <host[:port]>, or --sandbox for the simulated carrier",
-    );
-  }
+  const preset = presetOf(input);
+  const server = input.text("server") ?? preset?.server;
+  if (server === undefined) throw serverWanted(preset);
   const username = input.text("username");
+  const register = either(input, "register") ?? preset?.register ?? false;
   const shared = {
     name: input.arg("name"),
+    ...preset?.settings,
     ...addressFields(server),
-    ...sharedFields(input),
+    ...(await settingsOf(context, input)),
+    ...(input.flag("default") ? { default: true } : {}),
   };
   if (username === undefined) {
+    if (register) throw usageError("registering goes with a user name", "add --username <name>");
     if (input.flag("password-stdin") || input.given.includes("password-file")) {
       throw usageError("a password goes with a user name", "add --username <name>");
     }
     return { ...shared, kind: "ip" };
   }
-  return { ...shared, kind: "digest", username, password: await passwordOf(context, input) };
+  const password = await passwordOf(context, input);
+  return { ...shared, kind: register ? "register" : "digest", username, password };
+}
+
+function presetOf(input: Input): TrunkPreset | undefined {
+  const asked = input.text("preset");
+  return trunkPresets.find(({ name }) => name === asked);
+}
+
+function serverWanted(preset: TrunkPreset | undefined): Error {
+  const hint = preset?.serverHint;
+  return usageError(
+    "where is the provider?",
+    hint === undefined
+      ? "add --server <host[:port]>, or --sandbox for the simulated carrier"
+      : `add --server with ${hint}`,
+  );
+}
+
+async function changeOf(context: Context, input: Input, before: TrunkView): Promise<TrunkChange> {
+  const name = input.text("rename");
+  const settings = await settingsOf(context, input);
+  const identity = before.kind === "sandbox" ? {} : await identityOf(context, input, before);
+  return { ...(name === undefined ? {} : { name }), ...settings, ...identity };
+}
+
+/** Who we are to the provider, and so the kind of the trunk. */
+async function identityOf(context: Context, input: Input, before: TrunkView): Promise<TrunkChange> {
+  const given = input.text("username");
+  const username = given === undefined ? before.username : given || null;
+  const register = either(input, "register") ?? before.kind === "register";
+  if (username === null && register) {
+    throw usageError("registering goes with a user name", "add --username <name> or --no-register");
+  }
+  const kind = username === null ? "ip" : register ? "register" : "digest";
+  const hasPassword = input.flag("password-stdin") || input.given.includes("password-file");
+  if (hasPassword && username === null)
+    throw usageError("a password goes with a user name", "add --username <name>");
+  const wantsPassword = hasPassword || (username !== null && before.username === null);
+  return {
+    ...(kind === before.kind ? {} : { kind }),
+    ...(given === undefined ? {} : { username }),
+    ...(wantsPassword ? { password: await passwordOf(context, input) } : {}),
+  };
 }
 
 async function passwordOf(context: Context, input: Input): Promise<string> {
@@ -96,37 +170,4 @@ async function passwordOf(context: Context, input: Input): Promise<string> {
   const password = (await readWhole(context.io, "-")).replace(/\r?\n$/, "");
   if (password === "") throw usageError("standard input held no password");
   return password;
-}
-
-function sharedFields(input: Input): Partial<TrunkBody> {
-  const callerId = input.text("caller-id");
-  const codecs = codecList(input.text("codecs"));
-  const maxCalls = input.whole("max-calls", 1);
-  const rate = input.text("rate");
-  if (rate !== undefined && !(Number(rate) > 0))
-    throw usageError(`--rate takes a number of calls, not "${rate}"`);
-  return {
-    ...(callerId === undefined ? {} : { caller_id: callerId }),
-    ...(codecs === undefined ? {} : { codecs }),
-    ...(maxCalls === undefined ? {} : { max_calls: maxCalls }),
-    ...(rate === undefined ? {} : { calls_per_second: Number(rate) }),
-    ...(input.flag("default") ? { default: true } : {}),
-  };
-}
-
-function codecList(text: string | undefined): ("PCMU" | "PCMA" | "G722")[] | undefined {
-  return text?.split(",").map((name) => {
-    const codec = name.trim().toUpperCase();
-    if (codec === "PCMA" || codec === "PCMU" || codec === "G722") return codec;
-    throw usageError(`there is no codec "${name}"`, "use PCMA, PCMU, G722 or several of them");
-  });
-}
-
-function parseServer(text: string): { readonly host: string; readonly port: number | undefined } {
-  const match = /^(?:sip:)?(?:\[([0-9a-f:.]+)\]|([^:[\]\s/@]+))(?::(\d{1,5}))?$/i.exec(text);
-  const port = match?.[3] === undefined ? undefined : Number(match[3]);
-  if (match === null || (port !== undefined && (port < 1 || port > 65_535))) {
-    throw usageError(`"${text}" is no address of a provider`, "write sip.example.com or 192.0.2.10:5060");
-  }
-  return { host: match[1] ?? match[2] ?? "", port };
 }

@@ -1,3 +1,4 @@
+import { q850Text, sinceDial } from "./call-times.ts";
 import { plainValue, type Row } from "./fields.ts";
 
 export interface Column {
@@ -63,6 +64,22 @@ const call: View = {
   ],
 };
 
+/** A call by itself: with the moments of its last attempt, as time after the dial for people. */
+const callDetail: View = {
+  ...call,
+  columns: [
+    ...call.columns,
+    { field: "dialled_at", header: "DIALLED", kind: "time" },
+    { field: "first_ring_at", header: "RING", kind: "time", show: sinceDial },
+    { field: "early_media_at", header: "EARLY MEDIA", kind: "time", show: sinceDial },
+    { field: "answered_at", header: "ANSWER", kind: "time", show: sinceDial },
+    { field: "ended_at", header: "END", kind: "time", show: sinceDial },
+    { field: "ended_by", header: "ENDED BY" },
+    { field: "sip_status", header: "SIP STATUS", kind: "number" },
+    { field: "q850", header: "Q.850", kind: "number", show: q850Text },
+  ],
+};
+
 const campaign: View = {
   id: "id",
   columns: [
@@ -111,17 +128,100 @@ const trunk: View = {
     { field: "name", header: "NAME" },
     { field: "kind", header: "KIND" },
     { field: "host", header: "HOST" },
-    { field: "port", header: "PORT", kind: "number" },
+    { field: "port", header: "PORT", kind: "number", show: portText },
+    { field: "transport", header: "OVER" },
     { field: "default", header: "DEFAULT" },
     { field: "caller_id", header: "CALLER ID" },
     { field: "max_calls", header: "MAX CALLS", kind: "number" },
+    { field: "registration", header: "REGISTRATION" },
+    { field: "health", header: "HEALTH" },
+    { field: "health_reason", header: "WHY", cut: true },
+    { field: "retry_at", header: "AGAIN", wide: true, kind: "time" },
     { field: "id", header: "ID", wide: true, kind: "id" },
     { field: "username", header: "USER", wide: true },
     { field: "codecs", header: "CODECS", wide: true, show: listText },
     { field: "calls_per_second", header: "CALLS/S", kind: "number", wide: true },
+    { field: "priority", header: "PRIORITY", kind: "number", wide: true },
+    { field: "srtp", header: "SRTP", wide: true },
+    { field: "domain", header: "DOMAIN", wide: true },
+    { field: "outbound_proxy", header: "PROXY", wide: true },
+    { field: "number_format", header: "DIALS", wide: true },
+    { field: "caller_id_header", header: "CALLER ID IN", wide: true },
     { field: "created_at", header: "CREATED", kind: "time", wide: true },
   ],
-  fields: ["has_password"],
+  fields: [
+    "from_user",
+    "display_name",
+    "privacy",
+    "headers",
+    "register_expires_s",
+    "allow_transfer",
+    "ca_certificate",
+  ],
+  open: [{ prefix: "headers", path: "headers" }],
+};
+
+const trunkCheck: View = {
+  id: "check",
+  columns: [
+    { field: "check", header: "CHECK" },
+    { field: "result", header: "RESULT" },
+    { field: "detail", header: "FOUND", cut: true },
+  ],
+  fields: ["advice"],
+  open: [],
+};
+
+const check: View = {
+  id: "check",
+  columns: [
+    { field: "state", header: "STATE" },
+    { field: "check", header: "CHECK" },
+    { field: "finding", header: "FINDING", cut: true },
+    { field: "fix", header: "FIX", cut: true },
+  ],
+  fields: [],
+  open: [],
+};
+
+const finding: View = {
+  id: "where",
+  columns: [
+    { field: "severity", header: "SEVERITY" },
+    { field: "line", header: "LINE", kind: "number" },
+    { field: "column", header: "COLUMN", kind: "number" },
+    { field: "where", header: "WHERE" },
+    { field: "message", header: "MESSAGE", cut: true },
+    { field: "file", header: "FILE", wide: true },
+  ],
+  fields: [],
+  open: [],
+};
+
+const provider: View = {
+  id: "name",
+  columns: [
+    { field: "name", header: "NAME" },
+    { field: "kind", header: "KIND" },
+    { field: "address", header: "ADDRESS" },
+    { field: "roles", header: "DOES", show: listText },
+    { field: "key", header: "KEY", cut: true },
+  ],
+  fields: [],
+  open: [],
+};
+
+const providerCheck: View = {
+  id: "role",
+  columns: [
+    { field: "role", header: "ROLE" },
+    { field: "model", header: "MODEL" },
+    { field: "ok", header: "OK" },
+    { field: "first_ms", header: "FIRST MS" },
+    { field: "total_ms", header: "TOTAL MS" },
+    { field: "problem", header: "PROBLEM", cut: true },
+  ],
+  fields: [],
   open: [],
 };
 
@@ -182,10 +282,16 @@ const status: View = {
 /** Every kind of record the CLI prints. */
 export const views = {
   call,
+  callDetail,
+  check,
+  finding,
   campaign,
   playbook,
   version,
   trunk,
+  trunkCheck,
+  provider,
+  providerCheck,
   account,
   token,
   sandboxNumber,
@@ -197,6 +303,10 @@ export type ViewName = keyof typeof views;
 
 function attemptCount(value: unknown): string {
   return Array.isArray(value) ? String(value.length) : plainValue(value);
+}
+
+function portText(value: unknown): string {
+  return value === 0 ? "by DNS" : plainValue(value);
 }
 
 function listText(value: unknown): string {

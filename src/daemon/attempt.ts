@@ -87,6 +87,7 @@ function step(state: AttemptState, input: AttemptInput | { type: "tick" }, now: 
 function onLeg(state: AttemptState, event: LegEvent, now: number): Next {
   switch (event.type) {
     case "leg-invited-again":
+    case "leg-dialog-changed":
       return to(state, { type: "save-dialog", dialog: event.dialog });
     case "leg-ringing":
       return state.type === "dialing" ? to({ type: "ringing" }, { type: "save-ringing" }) : stay(state);
@@ -96,6 +97,10 @@ function onLeg(state: AttemptState, event: LegEvent, now: number): Next {
       return onAnswered(state, event, now);
     case "leg-media-changed":
       return to(state, { type: "change-media", media: event.media });
+    case "leg-offer-settled":
+    case "leg-transfer":
+    case "leg-dtmf-refused":
+      return stay(state); // Answers to what the attempt never asks.
     case "leg-dtmf":
       return to(state, { type: "pass-digit", digit: event.digit });
     case "leg-ended":

@@ -1,5 +1,5 @@
 import { OutdialError, type AccountId, type VersionId } from "#base";
-import { callManner, versionForCall, type CallManner, type PlaybookSettings } from "#domain";
+import { callManner, versionForCall, type CallManner, type PlaybookSettings, type VoiceModel } from "#domain";
 import { unsupportedReason } from "#talk";
 import type { PlaybookRow, Store } from "./ports.ts";
 
@@ -14,7 +14,13 @@ export interface Binding {
 /** Chooses the version: the one asked for, else production, else the current configuration. Rejects with `playbook-not-found` and `playbook-unsupported`. */
 export async function bindPlaybook(
   store: Pick<Store, "findPlaybook" | "findVersion">,
-  order: { readonly accountId: AccountId; readonly playbook: string; readonly version?: string },
+  order: {
+    readonly accountId: AccountId;
+    readonly playbook: string;
+    readonly version?: string;
+    readonly voiceModel?: VoiceModel;
+  },
+  hasBrain: (voiceModel: VoiceModel) => boolean,
 ): Promise<Binding> {
   const playbook = await store.findPlaybook(order.accountId, order.playbook);
   if (playbook === undefined) {
@@ -25,7 +31,9 @@ export async function bindPlaybook(
   const asked = order.version === undefined ? undefined : await store.findVersion(playbook.id, order.version);
   const versionId = versionForCall(playbook, asked);
   const version = versionId === null ? undefined : await store.findVersion(playbook.id, versionId);
-  return supported({ playbook, versionId, settings: version?.settings ?? playbook.settings });
+  const binding = { playbook, versionId, settings: version?.settings ?? playbook.settings };
+  refuseUnsupported(binding, hasBrain(mannerOf(binding, order).voiceModel));
+  return binding;
 }
 
 /** How a call under this binding is held, when the request asks for `asked`. */
@@ -33,8 +41,7 @@ export function mannerOf(binding: Binding, asked: Partial<CallManner>): CallMann
   return callManner(asked, binding.settings);
 }
 
-function supported(binding: Binding): Binding {
-  const reason = unsupportedReason({ settings: binding.settings });
-  if (reason === undefined) return binding;
-  throw new OutdialError("playbook-unsupported", reason);
+function refuseUnsupported({ settings }: Binding, dialogModel: boolean): void {
+  const reason = unsupportedReason({ settings }, { dialogModel });
+  if (reason !== undefined) throw new OutdialError("playbook-unsupported", reason);
 }

@@ -84,18 +84,18 @@ const keys: Readonly<Record<string, Reader>> = {
     value === "sqljs" || value === "node-sqlite" ? { engine: value } : "sqljs or node-sqlite",
 };
 
-/** Reads the file if it is there. Rejects with `config-invalid`: which file, which key, what would be accepted. */
-export async function readDaemonConfig(file: string): Promise<DaemonConfig> {
+/** The parsed file, empty when there is none. Rejects with `config-invalid`: which file, which line. */
+export async function readConfigFile(file: string): Promise<Readonly<Record<string, unknown>>> {
   const text = await readFile(file, "utf8").catch((error: unknown) => {
     if (error instanceof Error && "code" in error && error.code === "ENOENT") return "";
     throw error;
   });
-  return daemonConfigOf(text, file);
+  return configTables(text, file);
 }
 
-/** The same from the file's text. */
-export function daemonConfigOf(text: string, file: string): DaemonConfig {
-  const table = tableOf(text, file)["daemon"] ?? {};
+/** The `[daemon]` table. Throws `config-invalid`: which file, which key, what would be accepted. */
+export function daemonConfigOf(tables: Readonly<Record<string, unknown>>, file: string): DaemonConfig {
+  const table = tables["daemon"] ?? {};
   if (!isTable(table)) throw invalid(file, "daemon", "a table: [daemon]");
   let config = defaults;
   for (const [key, value] of Object.entries(table)) {
@@ -116,7 +116,8 @@ export function parseListen(text: string): { readonly host: string; readonly por
   return { host: match[1] ?? (match[2] || "127.0.0.1"), port };
 }
 
-function tableOf(text: string, file: string): Record<string, unknown> {
+/** The tables of a configuration text. */
+export function configTables(text: string, file: string): Record<string, unknown> {
   try {
     return parse(text);
   } catch (cause) {

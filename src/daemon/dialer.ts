@@ -1,9 +1,11 @@
-import { OutdialError, type CallId, type Clock, type TrunkId } from "#base";
-import { outcomeOf } from "#domain";
+import { OutdialError, type AccountId, type CallId, type Clock, type TrunkId } from "#base";
+import { outcomeOf, type Outcome } from "#domain";
 import { describeError, type Log, type Tasks } from "#host";
 import { createCapacity, type Place } from "./capacity.ts";
 import type { ClaimedCall, Lines, Store, TrunkRow } from "./ports.ts";
 import type { RunningCall } from "./run-call.ts";
+import type { TrunkHealth } from "./trunk-health.ts";
+import { inOrder } from "./trunk-order.ts";
 
 export interface DialerParts {
   readonly store: Pick<Store, "claimDue" | "isSuppressed" | "unclaimCall" | "endAttempt">;
@@ -14,8 +16,9 @@ export interface DialerParts {
   readonly owner: string;
   /** Every trunk of every account, as stored. */
   readonly trunks: () => Promise<readonly TrunkRow[]>;
-  /** Holds the call; resolves when nothing of it is left. */
-  readonly run: (call: RunningCall) => Promise<void>;
+  readonly health: Pick<TrunkHealth, "faultOf" | "callStarted" | "callEnded">;
+  /** Holds the call; resolves when nothing of it is left, with its end, or undefined when it was not dialled. */
+  readonly run: (call: RunningCall) => Promise<Outcome | undefined>;
   /** When the call may be dialled at the earliest: `now`, or the opening of its calling hours. */
   readonly mayDialAt: (call: ClaimedCall, trunk: TrunkRow, now: number) => number;
 }
@@ -33,6 +36,8 @@ export interface Dialer {
   /** When the queue, as last looked at, has the next call; null: it is empty. */
   readonly nextDueAt: number | null;
   readonly running: number;
+  /** This account's calls under way. */
+  liveCalls(accountId: AccountId): readonly CallId[];
   /** Calls of this trunk on the line now. */
   liveOn(trunkId: TrunkId): number;
 }
@@ -48,7 +53,7 @@ const noLineMs = 250;
 
 /** Takes due calls out of the store, one by one, as long as lines, trunks and campaigns have room. */
 export function startDialer(parts: DialerParts): Dialer {
-  const { store, lines, clock, log, tasks, owner } = parts;
+  const { store, lines, clock, log, tasks, owner, health } = parts;
   const capacity = createCapacity();
   const running = new Map<CallId, RunningCall>();
   let draining = false;
@@ -76,6 +81,10 @@ export function startDialer(parts: DialerParts): Dialer {
     get running(): number {
       return running.size;
     },
+    liveCalls: (accountId) =>
+      [...running.values()]
+        .filter(({ claimed }) => claimed.call.accountId === accountId)
+        .map(({ claimed }) => claimed.call.id),
     liveOn: (trunkId) => [...running.values()].filter(({ trunk }) => trunk.id === trunkId).length,
   };
 
@@ -122,13 +131,17 @@ export function startDialer(parts: DialerParts): Dialer {
     if (lines.room <= 0) return Infinity; // The end of a call wakes us.
     const trunks = await parts.trunks();
     const now = clock.now();
+    const full = capacity.fullTrunks(trunks, now);
     const { claimed, nextDueAt } = await store.claimDue({
       owner,
       now: Math.trunc(now),
       limit: 1,
       busyNumbers: capacity.busyNumbers(),
       excludeCampaigns: capacity.fullCampaigns(),
-      excludeTrunks: capacity.fullTrunks(trunks, now),
+      excludeTrunks: trunks
+        .filter(({ id }) => full.includes(id) || health.faultOf(id) !== undefined)
+        .map(({ id }) => id),
+      excludeUnrouted: unrouted(trunks, full),
     });
     const [next] = claimed;
     seenDueAt = nextDueAt;
@@ -139,9 +152,15 @@ export function startDialer(parts: DialerParts): Dialer {
 
   async function dial(claimed: ClaimedCall, trunks: readonly TrunkRow[], now: number): Promise<void> {
     const { call, attempt } = claimed;
-    const trunk = trunks.find(({ id }) => id === call.trunkId);
+    const trunk = trunkFor(claimed, trunks);
     if (trunk === undefined || (await store.isSuppressed(call.accountId, call.to))) {
       return refuse(claimed, trunk === undefined ? "trunk-missing" : "suppressed", now);
+    }
+    // It may have failed while this call was being claimed.
+    const fault = health.faultOf(trunk.id);
+    if (fault !== undefined) {
+      const again = Math.min(fault.until ?? Infinity, now + longestSleepMs);
+      return store.unclaimCall(call.id, attempt, Math.ceil(again));
     }
     const allowedAt = parts.mayDialAt(claimed, trunk, now);
     if (allowedAt > now) return store.unclaimCall(call.id, attempt, Math.ceil(allowedAt));
@@ -149,17 +168,36 @@ export function startDialer(parts: DialerParts): Dialer {
     const entry = newRunningCall(claimed, trunk);
     capacity.enter(place, now);
     running.set(call.id, entry);
+    health.callStarted(trunk.id);
     tasks.spawn(`call ${call.id}`, async () => {
+      let outcome: Outcome | undefined;
       try {
-        await parts.run(entry);
+        outcome = await parts.run(entry);
       } catch (error) {
         await giveBack(claimed, error);
       } finally {
         running.delete(call.id);
         capacity.leave(place);
+        health.callEnded(trunk.id, outcome);
         wake();
         whenLeft();
       }
+    });
+  }
+
+  /** The trunk the call is bound to; else the first that takes calls, or the first of all when none does. */
+  function trunkFor({ call }: ClaimedCall, trunks: readonly TrunkRow[]): TrunkRow | undefined {
+    if (call.trunkId !== null) return trunks.find(({ id }) => id === call.trunkId);
+    const ways = inOrder(trunks.filter(({ accountId }) => accountId === call.accountId));
+    return ways.find(({ id }) => health.faultOf(id) === undefined) ?? ways[0];
+  }
+
+  /** Accounts whose trunks are all at fault, or whose first sound one has no room. */
+  function unrouted(trunks: readonly TrunkRow[], full: readonly TrunkId[]): AccountId[] {
+    return [...new Set(trunks.map(({ accountId }) => accountId))].filter((account) => {
+      const ways = inOrder(trunks.filter(({ accountId }) => accountId === account));
+      const way = ways.find(({ id }) => health.faultOf(id) === undefined);
+      return ways.length > 0 && (way === undefined || full.includes(way.id));
     });
   }
 

@@ -2,7 +2,7 @@ import type { AccountId, CallId, CampaignId } from "#base";
 
 /** Something that happened, as readers of the event stream see it. */
 export interface FeedEvent {
-  /** Rises by one with each event of this daemon; readers resume after it. */
+  /** Rises by one with each event of this daemon; readers resume after it. A passing event has the number of the last kept one. */
   readonly seq: number;
   readonly type: string;
   readonly at: number;
@@ -10,6 +10,8 @@ export interface FeedEvent {
   readonly callId?: CallId;
   readonly campaignId?: CampaignId;
   readonly data: Readonly<Record<string, unknown>>;
+  /** Only for who reads at the moment: never replayed, and the first to go when a reader is slow. */
+  readonly passing?: true;
 }
 
 /** What a reader gets: an event, or word that it was too slow (or came back too late) and so many are missing. */
@@ -20,16 +22,22 @@ export type FeedItem =
 export interface Feed {
   publish(event: Omit<FeedEvent, "seq">): void;
   /** Events after `since` (those still kept) and then live ones, until the signal fires. */
-  read(options: {
-    readonly since?: number;
-    readonly matches: (event: FeedEvent) => boolean;
-    readonly signal: AbortSignal;
-  }): AsyncGenerator<FeedItem>;
+  read(request: FeedRequest): AsyncGenerator<FeedItem>;
   readonly lastSeq: number;
+}
+
+interface FeedRequest {
+  readonly since?: number;
+  /** False: only those still kept, no live ones. */
+  readonly follow?: boolean;
+  readonly matches: (event: FeedEvent) => boolean;
+  readonly signal: AbortSignal;
 }
 
 interface Reader {
   readonly matches: (event: FeedEvent) => boolean;
+  /** Events of before it came; not bounded again, for they are held anyway. */
+  readonly replay: FeedEvent[];
   readonly queue: FeedEvent[];
   lost: number;
   wake: () => void;
@@ -50,8 +58,8 @@ export function createFeed(options: { readonly kept: number; readonly queued: nu
   };
 
   function publish(event: Omit<FeedEvent, "seq">): void {
-    const numbered = { ...event, seq: ++lastSeq };
-    kept.push(numbered);
+    const numbered = { ...event, seq: event.passing === true ? lastSeq : ++lastSeq };
+    if (event.passing !== true) kept.push(numbered);
     if (kept.length > options.kept) kept.shift();
     for (const reader of readers) if (reader.matches(numbered)) hand(reader, numbered);
   }
@@ -59,17 +67,14 @@ export function createFeed(options: { readonly kept: number; readonly queued: nu
   function hand(reader: Reader, event: FeedEvent): void {
     reader.queue.push(event);
     if (reader.queue.length > options.queued) {
-      reader.queue.shift();
+      const passing = reader.queue.findIndex((one) => one.passing === true);
+      reader.queue.splice(Math.max(0, passing), 1);
       reader.lost++;
     }
     reader.wake();
   }
 
-  async function* read(request: {
-    readonly since?: number;
-    readonly matches: (event: FeedEvent) => boolean;
-    readonly signal: AbortSignal;
-  }): AsyncGenerator<FeedItem> {
+  async function* read(request: FeedRequest): AsyncGenerator<FeedItem> {
     const reader = admit(request.matches, request.since);
     const onAbort = (): void => reader.wake();
     request.signal.addEventListener("abort", onAbort);
@@ -77,9 +82,10 @@ export function createFeed(options: { readonly kept: number; readonly queued: nu
     try {
       while (!request.signal.aborted) {
         if (reader.lost > 0) yield lossOf(reader);
-        const next = reader.queue.shift();
-        if (next === undefined) await new Promise<void>((resolve) => (reader.wake = resolve));
-        else yield { type: "event", event: next };
+        const next = reader.replay.shift() ?? reader.queue.shift();
+        if (next !== undefined) yield { type: "event", event: next };
+        else if (request.follow === false) return;
+        else await new Promise<void>((resolve) => (reader.wake = resolve));
       }
     } finally {
       readers.delete(reader);
@@ -88,11 +94,11 @@ export function createFeed(options: { readonly kept: number; readonly queued: nu
   }
 
   function admit(matches: (event: FeedEvent) => boolean, since: number | undefined): Reader {
-    const reader: Reader = { matches, queue: [], lost: 0, wake: () => undefined };
+    const reader: Reader = { matches, replay: [], queue: [], lost: 0, wake: () => undefined };
     if (since === undefined) return reader;
     const oldest = kept[0]?.seq ?? lastSeq + 1;
     reader.lost = Math.max(0, oldest - since - 1);
-    reader.queue.push(...kept.filter((event) => event.seq > since && matches(event)));
+    for (const event of kept) if (event.seq > since && matches(event)) reader.replay.push(event);
     return reader;
   }
 }

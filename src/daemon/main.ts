@@ -1,3 +1,4 @@
+import { readVoiceSettings } from "#ai";
 import { startAdminApi, startPublicApi } from "#api";
 import { newId, OutdialError } from "#base";
 import {
@@ -5,7 +6,6 @@ import {
   createTasks,
   ensurePrivateDir,
   hashes,
-  localAddressTowards,
   lockDirectory,
   paths,
   steadyClock,
@@ -20,17 +20,27 @@ import { openStore } from "#store";
 import { openSipEndpoint } from "#trunks";
 import { join } from "node:path";
 import { readArguments, usage, type DaemonCommand } from "./arguments.ts";
-import { readDaemonConfig } from "./config.ts";
+import { daemonConfigOf, readConfigFile } from "./config.ts";
 import { startDialer, type Dialer } from "./dialer.ts";
-import { createFeed } from "./feed.ts";
+import { isPassing } from "./event-filter.ts";
+import { createFeed, type Feed } from "./feed.ts";
+import { addressTowards, lookUpHost } from "./host-lookup.ts";
 import { callingHoursOf } from "./hours.ts";
 import { recoverCalls } from "./recovery.ts";
-import { runCall } from "./run-call.ts";
+import { nextHopOf } from "./dial-order.ts";
+import type { CallRow } from "./ports.ts";
+import { runCall, type CallSurroundings, type RunningCall } from "./run-call.ts";
 import { openSecrets } from "./secrets.ts";
-import { createService } from "./service.ts";
+import { allTrunksIn, createService } from "./service.ts";
+import { createTrunkHealth } from "./trunk-health.ts";
 import { defaultZone } from "./service-accounts.ts";
 import { openingFor } from "./service-calls.ts";
+import { newSrtpKeys } from "./srtp-keys.ts";
 import { openOnLastPort } from "./sip-port.ts";
+import { createSipTraces, type TracedAttempt } from "./sip-trace.ts";
+
+/** Exit code when another daemon has the data directory (EX_TEMPFAIL of sysexits.h); `outdial` waits for that one then. */
+const anotherRuns = 75;
 
 /** Runs `outdiald`; resolves when it has ended, with its exit code set. */
 export async function main(argv: readonly string[]): Promise<void> {
@@ -40,7 +50,10 @@ export async function main(argv: readonly string[]): Promise<void> {
     await run(command.value);
   } catch (error) {
     if (!(error instanceof OutdialError)) throw error;
-    fail(error.hint === undefined ? error.message : `${error.message}\n  fix:  ${error.hint}`, 1);
+    fail(
+      error.hint === undefined ? error.message : `${error.message}\n  fix:  ${error.hint}`,
+      error.code === "directory-in-use" ? anotherRuns : 1,
+    );
   }
 }
 
@@ -79,11 +92,13 @@ async function runSandbox(address: string, port: number): Promise<void> {
 /** Opens everything from the bottom up, serves until told to stop, and closes it in reverse. */
 async function runDaemon(at: Paths, listen: { host: string; port: number } | undefined): Promise<void> {
   process.umask(0o077);
-  const config = await readDaemonConfig(at.configFile);
+  const tables = await readConfigFile(at.configFile);
+  const config = daemonConfigOf(tables, at.configFile);
   for (const directory of [at.configDir, at.dataDir, at.stateDir, at.recordingsDir])
     await ensurePrivateDir(directory);
   using _lock = await lockDirectory(at.dataDir);
   const log = createLog({ file: at.logFile, level: config.logLevel });
+  const voices = readVoiceSettings(at.configFile, tables, log);
   const startedAt = Date.now();
   const stopping = Promise.withResolvers<{ readonly drainMs: number }>();
 
@@ -100,6 +115,15 @@ async function runDaemon(at: Paths, listen: { host: string; port: number } | und
   await using lines = disposable(
     await openLines({ workers: config.workers, maxCallsPerWorker: config.maxCallsPerWorker, log }),
   );
+  const feed = createFeed({ kept: 10_000, queued: 2_000 });
+  const sipTraces = createSipTraces({
+    clock: wallClock,
+    trunks: () => allTrunksIn(store),
+    publish: (accountId, type, data) =>
+      feed.publish({ type, at: Date.now(), accountId, data, passing: true }),
+  });
+  // Read at each connection: what trunks bring along counts at once.
+  const authorities: string[] = [];
   await using telephony = disposable(
     await openOnLastPort(join(at.stateDir, "sip-port"), config.sipPort, (port) =>
       openSipEndpoint({
@@ -110,11 +134,12 @@ async function runDaemon(at: Paths, listen: { host: string; port: number } | und
         hashes,
         userAgentName: `outdial/${version}`,
         log,
+        onTrace: sipTraces.take,
+        caCertificates: authorities,
       }),
     ),
   );
   await using tasks = createTasks(log);
-  const feed = createFeed({ kept: 10_000, queued: 2_000 });
   const rules = {
     callingHours: config.callingHours === undefined ? undefined : callingHoursOf(config.callingHours),
     allowedPrefixes: config.allowedPrefixes,
@@ -127,10 +152,16 @@ async function runDaemon(at: Paths, listen: { host: string; port: number } | und
     entropy,
     secrets,
     feed,
+    stream: new Date(startedAt).toISOString(),
     rules,
+    voices,
     sandbox,
     lines,
     recordingsDir: at.recordingsDir,
+    liveSip: sipTraces.live,
+    telephony,
+    resolve: lookUpHost,
+    health: () => health,
     dialer: () => dialer,
     about: {
       version,
@@ -145,6 +176,18 @@ async function runDaemon(at: Paths, listen: { host: string; port: number } | und
       return Promise.resolve();
     },
   });
+  let wakeDialer = (): void => undefined;
+  const health = createTrunkHealth({
+    telephony,
+    clock: wallClock,
+    log,
+    target,
+    trust: (certificate) => {
+      if (!authorities.includes(certificate)) authorities.push(certificate);
+    },
+    publish: (accountId, type, data) => feed.publish({ type, at: Date.now(), accountId, data }),
+    wake: () => wakeDialer(),
+  });
   await furnish();
   await recoverCalls({
     store,
@@ -156,8 +199,10 @@ async function runDaemon(at: Paths, listen: { host: string; port: number } | und
     target,
     repairRecording: (fileName) => repairWav(join(at.recordingsDir, fileName)),
   });
+  for (const trunk of await allTrunks()) health.watch(trunk);
   const dialer: Dialer = startDialer({
     store,
+    health,
     lines,
     clock: wallClock,
     log,
@@ -166,8 +211,9 @@ async function runDaemon(at: Paths, listen: { host: string; port: number } | und
     trunks: allTrunks,
     mayDialAt: ({ call }, _trunk, now) =>
       openingFor(rules, call.to, { at: now, zone: call.timezone ?? defaultZone }),
-    run: (running) =>
-      runCall(running, {
+    run: (running) => {
+      const publish = publisherOf(feed, running.claimed.call);
+      return runCall(running, {
         store,
         telephony,
         lines,
@@ -176,22 +222,18 @@ async function runDaemon(at: Paths, listen: { host: string; port: number } | und
         owner,
         newSipCallId: () => `${newId(Date.now(), entropy)}@outdial`,
         ringTimeoutMs: config.ringTimeoutMs,
-        mediaAddress: (trunk) => config.mediaAddress ?? localAddressTowards(trunk.host),
+        mediaAddress: (trunk) => config.mediaAddress ?? addressTowards(nextHopOf(trunk)),
         recordingPath: (fileName) => join(at.recordingsDir, fileName),
         target,
-        publish: (type, data) => {
-          const { id: callId, campaignId, accountId, to } = running.claimed.call;
-          feed.publish({
-            type,
-            at: Date.now(),
-            accountId,
-            callId,
-            ...(campaignId === null ? {} : { campaignId }),
-            data: { to, ...data },
-          });
-        },
-      }),
+        voiceOrder: (voiceModel) => voices.order(voiceModel),
+        newSrtpKeys: () => newSrtpKeys(entropy),
+        callWent: (trunk) => health.callWent(trunk.id),
+        publish,
+        followSip: (sipCallId) => sipTraces.follow(sipCallId, attemptOf(running, publish)),
+      });
+    },
   });
+  wakeDialer = () => dialer.wake();
   await using publicApi = disposable(
     await startPublicApi({
       service,
@@ -213,6 +255,26 @@ async function runDaemon(at: Paths, listen: { host: string; port: number } | und
   const { drainMs } = await Promise.race([asked().then(() => ({ drainMs: 10_000 })), stopping.promise]);
   log.info("the daemon stops", { drainMs, running: dialer.running });
   await dialer.finish(drainMs);
+  await health.close();
+}
+
+/** Tells readers of a call: every event of it names the number and the playbook. */
+function publisherOf(feed: Feed, call: CallRow): CallSurroundings["publish"] {
+  const { id: callId, campaignId, accountId, to, playbookId, playbookName } = call;
+  return (type, data) =>
+    feed.publish({
+      type,
+      at: Date.now(),
+      accountId,
+      callId,
+      ...(isPassing(type) ? { passing: true } : {}),
+      ...(campaignId === null ? {} : { campaignId }),
+      data: { to, playbook_id: playbookId, playbook_name: playbookName, ...data },
+    });
+}
+
+function attemptOf({ claimed, trunk }: RunningCall, publish: CallSurroundings["publish"]): TracedAttempt {
+  return { callId: claimed.call.id, n: claimed.attempt, trunk, publish };
 }
 
 /** Resolves at the first SIGINT or SIGTERM; a second one ends the process at once. */

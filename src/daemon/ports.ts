@@ -8,8 +8,34 @@ import type {
   TrunkId,
   VersionId,
 } from "#base";
-import type { CallState, Outcome, PlaybookSettings, Turn, VoiceId, VoiceModel } from "#domain";
+import type {
+  CallState,
+  Outcome,
+  PlaybookSettings,
+  TrunkKind,
+  TrunkSip,
+  Turn,
+  VoiceId,
+  VoiceModel,
+} from "#domain";
 import type { ConversationEvent, ConversationPlan, ConversationReport } from "#talk";
+import type { LineMedia, SavedDialog } from "./telephony.ts";
+
+export type {
+  CallIdentity,
+  DialOrder,
+  LegEnd,
+  LegEvent,
+  LineMedia,
+  LocalMedia,
+  ProbeResult,
+  Registration,
+  RegistrationState,
+  SavedDialog,
+  SdesKey,
+  SipTarget,
+  Telephony,
+} from "./telephony.ts";
 
 /*
  * What the application needs from the world. Adapters (store, trunks, lines, sandbox) fit structurally;
@@ -65,7 +91,7 @@ export interface TrunkRow {
   readonly accountId: AccountId;
   readonly name: string;
   /** `sandbox` takes only +999 000 0nnn numbers; the others never do. */
-  readonly kind: "ip" | "digest" | "sandbox";
+  readonly kind: TrunkKind;
   readonly host: string;
   readonly port: number;
   readonly username: string | null;
@@ -77,6 +103,7 @@ export interface TrunkRow {
   readonly callsPerSecond: number;
   readonly isDefault: boolean;
   readonly createdAt: number;
+  readonly sip: TrunkSip;
 }
 
 export interface CampaignRow {
@@ -153,6 +180,22 @@ export interface AttemptRow {
   readonly evidence: Readonly<Record<string, unknown>>;
 }
 
+/** One SIP message of an attempt, without what must stay secret. */
+export interface SipMessageRow {
+  readonly callId: CallId;
+  /** The attempt. */
+  readonly n: number;
+  /** 1, 2, … in the order of the wire; a gap is messages that were left out for want of room. */
+  readonly seq: number;
+  readonly at: number;
+  readonly direction: "sent" | "received";
+  readonly transport: "udp" | "tcp" | "tls";
+  /** `address:port`, `[v6]:port`. */
+  readonly local: string;
+  readonly remote: string;
+  readonly text: string;
+}
+
 export type NewCall = Omit<
   CallRow,
   | "playbookName"
@@ -202,9 +245,11 @@ export interface ClaimRequest {
   readonly limit: number;
   /** Numbers already in a call: not to be claimed. */
   readonly busyNumbers: readonly string[];
-  /** Campaigns or trunks without room: not to be claimed. `single` lane is never excluded. */
+  /** Campaigns or trunks without room: not to be claimed. */
   readonly excludeCampaigns: readonly CampaignId[];
   readonly excludeTrunks: readonly TrunkId[];
+  /** Accounts whose calls without a trunk of their own find none now. */
+  readonly excludeUnrouted: readonly AccountId[];
   readonly excludeAccounts?: readonly AccountId[];
 }
 
@@ -225,21 +270,6 @@ export interface AttemptEnd {
   readonly evidence: Readonly<Record<string, unknown>>;
   /** Suppress the number for the account in the same transaction. */
   readonly suppress?: { readonly phone: string; readonly reason: string };
-}
-
-export interface SavedDialog {
-  readonly sipCallId: string;
-  readonly localTag: string;
-  readonly remoteTag: string | null;
-  readonly localUri: string;
-  readonly remoteUri: string;
-  readonly remoteTarget: string;
-  readonly routeSet: readonly string[];
-  readonly localCSeq: number;
-  /** Branch of the INVITE, for a CANCEL; null once answered. */
-  readonly inviteBranch: string | null;
-  readonly requestUri: string;
-  readonly destination: { readonly address: string; readonly port: number };
 }
 
 /** Whole operations; a write has been fsynced when its promise resolves. Rejects with OutdialError `store-full` or `store-failed`. */
@@ -269,6 +299,8 @@ export interface Store {
   findTrunk(accountId: AccountId, nameOrId: string): Promise<TrunkRow | undefined>;
   removeTrunk(accountId: AccountId, name: string): Promise<boolean>;
   setDefaultTrunk(accountId: AccountId, name: string): Promise<boolean>;
+  /** Everything but id, account, default and time of creation. False: it is gone. Rejects `trunk-exists` for a name that another one has. */
+  updateTrunk(trunk: TrunkRow): Promise<boolean>;
   updateTrunkAddress(trunkId: TrunkId, host: string, port: number): Promise<void>;
   // suppressions
   isSuppressed(accountId: AccountId, phone: string): Promise<boolean>;
@@ -295,6 +327,10 @@ export interface Store {
   listCalls(filter: CallFilter): Promise<readonly CallRow[]>; // newest first
   findCall(accountId: AccountId, idOrPrefix: string): Promise<CallRow | undefined>;
   listAttempts(callId: CallId): Promise<readonly AttemptRow[]>;
+  /** What was on the wire in an attempt; kept up to 64 KiB a call, the oldest attempts' go first. */
+  saveSipMessages(callId: CallId, n: number, messages: readonly SipMessageRow[]): Promise<void>;
+  /** By attempt, then as they were on the wire. */
+  listSipMessages(callId: CallId): Promise<readonly SipMessageRow[]>;
   /** manual → the given state. False when the call is not manual. */
   resolveCall(
     accountId: AccountId,
@@ -320,7 +356,7 @@ export interface Store {
     dialog: SavedDialog,
     now: number,
   ): Promise<boolean>;
-  /** The INVITE's latest identity (after a challenge), for a CANCEL by a later process. */
+  /** The latest identity of the INVITE (after a challenge) or of the answered call, for a CANCEL or BYE by a later process. */
   saveDialog(callId: CallId, n: number, dialog: SavedDialog): Promise<void>;
   markRinging(callId: CallId, n: number, now: number): Promise<void>;
   markAnswered(callId: CallId, n: number, dialog: SavedDialog, now: number): Promise<void>;
@@ -340,6 +376,8 @@ export interface Store {
       readonly answered: boolean;
     }[];
   }>;
+  /** The recording that an attempt lost in a crash left behind: it belongs to the attempt and its call. */
+  keepRecording(callId: CallId, n: number, fileName: string, durationS: number): Promise<void>;
   stats(): Promise<{
     readonly open: number;
     readonly dueNow: number;
@@ -359,116 +397,13 @@ export interface IdempotencyEntry {
   readonly createdAt: number;
 }
 
-// ── Telephony (trunks) ───────────────────────────────────────────────────────────────────────────
-
-/** Our side of an SDP offer or answer. */
-export interface LocalMedia {
-  readonly address: string;
-  readonly audioPort: number;
-  /** Present: offer or accept real-time text (RFC 4103). */
-  readonly textPort?: number;
-  readonly codecs: readonly ("PCMU" | "PCMA" | "G722")[];
-  /** RFC 8866 6.12 `a=lang`. */
-  readonly language?: string;
-  /** Present: the audio must be encrypted (SRTP with SDES), with one of these keys, dearest first. Only for a signalling path that is itself encrypted. */
-  readonly srtp?: readonly SdesKey[];
-}
-
-/** A suite of RFC 4568 and RFC 7714 with a key for what we send; a secret of one call, never stored or logged. */
-interface SdesKey {
-  readonly suite: SrtpSuite;
-  /** Base64 of master key and master salt. */
-  readonly key: string;
-}
-
-type SrtpSuite = "AES_CM_128_HMAC_SHA1_80" | "AES_CM_128_HMAC_SHA1_32" | "AEAD_AES_128_GCM";
-
-/** What both sides agreed on. */
-export interface LineMedia {
-  readonly audio: {
-    readonly remote: { readonly address: string; readonly port: number; readonly rtcpPort: number };
-    readonly codec: "PCMU" | "PCMA" | "G722";
-    readonly payloadType: number;
-    /** telephone-event (RFC 4733), when agreed. */
-    readonly dtmfPayloadType?: number;
-    readonly direction: "sendrecv" | "sendonly" | "recvonly" | "inactive";
-    /** Present: the audio is encrypted with these keys (base64 of master key and salt); never to be stored or logged. */
-    readonly srtp?: { readonly suite: SrtpSuite; readonly localKey: string; readonly remoteKey: string };
-  };
-  readonly text?: {
-    readonly remote: { readonly address: string; readonly port: number };
-    readonly payloadType: number;
-    /** RFC 2198 redundancy, when agreed. */
-    readonly redPayloadType?: number;
-  };
-}
-
-export interface SipTarget {
-  readonly host: string;
-  readonly port: number;
-  readonly username?: string;
-  readonly password?: string;
-}
-
-export interface DialOrder {
-  readonly target: SipTarget;
-  /** E.164 with `+`. */
-  readonly number: string;
-  readonly callerId: string;
-  /** Chosen by the caller and stored before; the INVITE's Call-ID. */
-  readonly sipCallId: string;
-  readonly media: LocalMedia;
-  readonly ringTimeoutMs: number;
-  readonly onEvent: (event: LegEvent) => void;
-}
-
-export type LegEvent =
-  /** Challenged (401/407): the INVITE went again with credentials, same Call-ID, next CSeq. */
-  | { readonly type: "leg-invited-again"; readonly dialog: SavedDialog }
-  | { readonly type: "leg-ringing"; readonly status: number }
-  | { readonly type: "leg-early-media"; readonly media: LineMedia }
-  | { readonly type: "leg-answered"; readonly media: LineMedia; readonly dialog: SavedDialog }
-  | { readonly type: "leg-media-changed"; readonly media: LineMedia }
-  | { readonly type: "leg-dtmf"; readonly digit: string } // INFO (application/dtmf-relay)
-  /** Exactly once, last. */
-  | { readonly type: "leg-ended"; readonly end: LegEnd };
-
-export interface LegEnd {
-  /** `us`: hangUp() or the ring timeout; `them`: BYE or a final failure; `nobody`: timeout, transport or protocol failure. */
-  readonly by: "us" | "them" | "nobody";
-  readonly answered: boolean;
-  readonly ringing: boolean;
-  /** Why we ended it, when we did. */
-  readonly ourAct?: "hang-up" | "ring-timeout" | "cancel";
-  readonly status?: number;
-  readonly reason?: string;
-  readonly q850?: number;
-  readonly q850Text?: string;
-  /** Seconds, of a 503. */
-  readonly retryAfterS?: number;
-  readonly failure?: "timeout" | "transport" | "auth" | "media";
-}
-
-export interface PreparedLeg {
-  readonly dialog: SavedDialog;
-  /** Sends the INVITE; once. */
-  send(): Leg;
-}
-
-export interface Leg {
-  /** CANCEL or BYE, whichever fits; the end comes as `leg-ended`. */
-  hangUp(): void;
-}
-
-export interface Telephony {
-  /** Builds the INVITE without sending it, so that its identity can be stored first. */
-  prepare(order: DialOrder): PreparedLeg;
-  /** BYE (answered) or CANCEL (ringing) for a dialog of a process that died. */
-  hangUpOrphan(dialog: SavedDialog, target: SipTarget, answered: boolean): void;
-  close(): Promise<void>;
-}
-
 // ── Lines ────────────────────────────────────────────────────────────────────────────────────────
+
+/** Providers of a call: tables of the configuration file, and the secrets they name. */
+export interface VoiceOrder {
+  readonly config: Readonly<Record<string, unknown>>;
+  readonly secrets: Readonly<Record<string, string>>;
+}
 
 export interface LineOrder {
   readonly callId: CallId;
@@ -476,6 +411,8 @@ export interface LineOrder {
   /** Local address RTP binds to and is offered with. */
   readonly address: string;
   readonly plan: ConversationPlan;
+  /** Who hears, thinks and speaks; absent: what is built in. */
+  readonly voice?: VoiceOrder;
   /** Absolute path of the WAV to write; undefined: no recording. */
   readonly recordingPath: string | undefined;
   readonly onEvent: (event: LineEvent) => void;

@@ -2,8 +2,10 @@ import { newId, OutdialError, type AccountId, type Clock, type Entropy } from "#
 import { isSandboxNumber, nextOpening, type CallingHours } from "#domain";
 import { DateTime } from "luxon";
 import { bindPlaybook, mannerOf } from "./binding.ts";
+import type { Voices } from "./service-providers.ts";
 import { idempotencyEntry, type CallOrder, type StartedCall } from "./orders.ts";
-import type { Account, IdempotencyEntry, NewCall, Store, TrunkRow } from "./ports.ts";
+import type { Account, IdempotencyEntry, NewCall, Store } from "./ports.ts";
+import type { Route } from "./service-trunks.ts";
 
 export interface DialRules {
   /** Undefined: at any time. */
@@ -17,7 +19,8 @@ export interface CallParts {
   readonly clock: Clock;
   readonly entropy: Entropy;
   readonly rules: DialRules;
-  readonly trunkFor: (accountId: AccountId, phone: string, asked: string | undefined) => Promise<TrunkRow>;
+  readonly voices: Pick<Voices, "hasBrain">;
+  readonly trunkFor: (accountId: AccountId, phone: string, asked: string | undefined) => Promise<Route>;
   /** Something new may be due. */
   readonly wakeDialer: () => void;
 }
@@ -47,12 +50,12 @@ export function callService(parts: CallParts) {
 
   async function prepare(order: CallOrder): Promise<{ call: NewCall; message: string }> {
     const account = await getAccount(store, order.accountId);
-    const binding = await bindPlaybook(store, order);
+    const binding = await bindPlaybook(store, order, parts.voices.hasBrain);
     refuseForbidden(rules, order.phone);
     if (await store.isSuppressed(order.accountId, order.phone)) {
       throw new OutdialError("suppressed", `${order.phone} asked not to be called`);
     }
-    const trunk = await parts.trunkFor(order.accountId, order.phone, order.trunk);
+    const route = await parts.trunkFor(order.accountId, order.phone, order.trunk);
     const now = Math.trunc(clock.now());
     const plannedAt = Math.max(now, order.at ?? now);
     const dueAt = openingFor(rules, order.phone, { at: plannedAt, zone: account.timezone });
@@ -63,9 +66,9 @@ export function callService(parts: CallParts) {
       versionId: binding.versionId,
       campaignId: null,
       contactId: null,
-      trunkId: trunk.id,
+      trunkId: route.trunkId,
       to: order.phone,
-      from: trunk.callerId,
+      from: route.callerId,
       state: plannedAt > now ? "scheduled" : "queued",
       params: order.params,
       options: mannerOf(binding, order),

@@ -3,11 +3,12 @@ import { contactParams, isSandboxNumber, outcomeOf, planCampaign, type PlannedCa
 import { DateTime } from "luxon";
 import { bindPlaybook, mannerOf, type Binding } from "./binding.ts";
 import { idempotencyEntry, type CampaignOrder, type LaunchedCampaign } from "./orders.ts";
-import type { Account, CampaignRow, NewCall, TrunkRow } from "./ports.ts";
+import type { Account, CampaignRow, NewCall } from "./ports.ts";
 import { forbiddenReason, getAccount, openingFor, type CallParts } from "./service-calls.ts";
+import type { Route } from "./service-trunks.ts";
 
-/** A campaign's trunk for each kind of number; chosen once. */
-type TrunkChoice = (phone: string) => TrunkRow;
+/** A campaign's way for each kind of number; chosen once. */
+type RouteChoice = (phone: string) => Route;
 
 /** Campaigns, from the order to the stored rows, and how they are steered. */
 export function campaignService(parts: CallParts) {
@@ -17,14 +18,14 @@ export function campaignService(parts: CallParts) {
   /** All of it is stored, durable, when it resolves; or none of it is. */
   async function launchCampaign(order: CampaignOrder): Promise<LaunchedCampaign> {
     const account = await getAccount(store, order.accountId);
-    const binding = await bindPlaybook(store, order);
+    const binding = await bindPlaybook(store, order, parts.voices.hasBrain);
     const now = Math.trunc(clock.now());
     const plan = planCampaign(order.contacts, order.launchAt, now);
-    const trunkOf = await chooseTrunks(order);
+    const routeOf = await chooseRoutes(order);
     const id: CampaignId = newId(now, entropy);
     const calls = plan.calls.map((planned) => {
       const recallFrom = plan.scheduled ? plan.launchAt : planned.plannedAt;
-      return callOf(planned, { account, binding, order, trunkOf, campaignId: id, recallFrom });
+      return callOf(planned, { account, binding, order, routeOf, campaignId: id, recallFrom });
     });
     const launched = summaryOf(id, plan, calls);
     if (order.dryRun === true) return launched;
@@ -53,7 +54,7 @@ export function campaignService(parts: CallParts) {
       readonly account: Account;
       readonly binding: Binding;
       readonly order: CampaignOrder;
-      readonly trunkOf: TrunkChoice;
+      readonly routeOf: RouteChoice;
       readonly campaignId: CampaignId;
       readonly recallFrom: number;
     },
@@ -79,9 +80,9 @@ export function campaignService(parts: CallParts) {
     if (refused !== undefined) {
       return { ...common, trunkId: null, from: "", state: refused.state, outcome: refused, dueAt: null };
     }
-    const trunk = launch.trunkOf(contact.phone);
+    const route = launch.routeOf(contact.phone);
     const dueAt = openingFor(rules, contact.phone, { at: plannedAt, zone: timezone });
-    return { ...common, trunkId: trunk.id, from: trunk.callerId, state, dueAt };
+    return { ...common, trunkId: route.trunkId, from: route.callerId, state, dueAt };
   }
 
   function forbiddenOutcome(phone: string) {
@@ -89,16 +90,16 @@ export function campaignService(parts: CallParts) {
     return detail === undefined ? undefined : { ...outcomeOf("trunk-forbidden"), detail };
   }
 
-  async function chooseTrunks(order: CampaignOrder): Promise<TrunkChoice> {
+  async function chooseRoutes(order: CampaignOrder): Promise<RouteChoice> {
     const phones = order.contacts.filter(({ callable }) => callable).map(({ phone }) => phone);
-    const choose = async (phone: string | undefined): Promise<TrunkRow | undefined> =>
+    const choose = async (phone: string | undefined): Promise<Route | undefined> =>
       phone === undefined ? undefined : parts.trunkFor(order.accountId, phone, order.trunk);
     const sandbox = await choose(phones.find(isSandboxNumber));
     const real = await choose(phones.find((phone) => !isSandboxNumber(phone)));
     return (phone) => {
-      const trunk = isSandboxNumber(phone) ? sandbox : real;
-      if (trunk === undefined) throw new Error("a callable number has no trunk");
-      return trunk;
+      const route = isSandboxNumber(phone) ? sandbox : real;
+      if (route === undefined) throw new Error("a callable number has no trunk");
+      return route;
     };
   }
 

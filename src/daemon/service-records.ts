@@ -7,15 +7,21 @@ import {
   type PlaybookId,
 } from "#base";
 import { defaultSpeakers, type CallState, type PlaybookSettings } from "#domain";
-import type { Feed, FeedEvent } from "./feed.ts";
-import type { AttemptRow, CallRow, Store } from "./ports.ts";
+import { eventMatcher, type EventFilter } from "./event-filter.ts";
+import type { Feed } from "./feed.ts";
+import type { AttemptRow, CallRow, SipMessageRow, Store } from "./ports.ts";
 import { openRecording, type OpenRecording } from "./recordings.ts";
 
 interface Parts {
   readonly store: Store;
   readonly clock: Clock;
   readonly feed: Feed;
+  /** Names this run of the daemon to readers of its events. */
+  readonly stream: string;
   readonly recordingsDir: string;
+  /** An account's calls under way. */
+  readonly liveCalls: (accountId: AccountId) => readonly CallId[];
+  readonly liveSip: (callId: CallId) => readonly SipMessageRow[];
   /** Ends a call under way; false when it is not. */
   readonly hangUp: (id: CallId) => boolean;
 }
@@ -53,8 +59,19 @@ interface LiveEvent {
 const pageSize = 200;
 
 /** What is known of calls: records, recordings, live events; and what a person may do to one call. */
-export function recordService({ store, clock, feed, recordingsDir, hangUp }: Parts) {
-  return { events, findCall, hangUpCall, listCalls, openRecording: openCallRecording, resolveCall };
+export function recordService({ store, clock, feed, stream, ...parts }: Parts) {
+  const { recordingsDir, hangUp, liveCalls, liveSip } = parts;
+  return {
+    events,
+    feedPosition: () => ({ stream, seq: feed.lastSeq }),
+    findCall,
+    hangUpCall,
+    listCalls,
+    listLiveCalls,
+    listSipMessages,
+    openRecording: openCallRecording,
+    resolveCall,
+  };
 
   async function* listCalls(query: CallQuery): AsyncGenerator<readonly CallDetail["call"][]> {
     const label = labeller();
@@ -133,25 +150,33 @@ export function recordService({ store, clock, feed, recordingsDir, hangUp }: Par
     throw new OutdialError("call-not-found", `There is no call ${idOrPrefix}`, { hint: "outdial call list" });
   }
 
-  async function* events(
-    filter: {
-      readonly accountId: AccountId;
-      readonly call?: string;
-      readonly campaign?: string;
-      readonly since?: number;
-    },
-    signal: AbortSignal,
-  ): AsyncGenerator<LiveEvent> {
-    const callId =
-      filter.call === undefined ? undefined : (await getCall(filter.accountId, filter.call)).call.id;
-    const campaignId =
-      filter.campaign === undefined ? undefined : await getCampaignId(filter.accountId, filter.campaign);
-    const matches = (event: FeedEvent): boolean =>
-      event.accountId === filter.accountId &&
-      (callId === undefined || event.callId === callId) &&
-      (campaignId === undefined || event.campaignId === campaignId);
+  async function listLiveCalls(accountId: AccountId): Promise<readonly CallDetail["call"][]> {
+    const calls = await Promise.all(liveCalls(accountId).map((id) => store.findCall(accountId, id)));
+    return Promise.all(calls.filter((call) => call !== undefined).map(labeller()));
+  }
+
+  /** What was on the wire in all attempts, the one under way included; undefined for an unknown call. */
+  async function listSipMessages(
+    accountId: AccountId,
+    callId: CallId,
+  ): Promise<readonly SipMessageRow[] | undefined> {
+    const call = await store.findCall(accountId, callId);
+    if (call === undefined) return undefined;
+    // First the live ones: what is stored meanwhile is then there twice rather than not at all.
+    const live = liveSip(call.id);
+    const stored = await store.listSipMessages(call.id);
+    return [...stored, ...live.filter(({ n }) => stored.every((row) => row.n !== n))];
+  }
+
+  async function* events(filter: EventFilter, signal: AbortSignal): AsyncGenerator<LiveEvent> {
+    const { accountId, call, campaign } = filter;
+    const matches = eventMatcher(filter, {
+      callId: call === undefined ? undefined : (await getCall(accountId, call)).call.id,
+      campaignId: campaign === undefined ? undefined : await getCampaignId(accountId, campaign),
+    });
     let seq = filter.since ?? feed.lastSeq;
-    for await (const item of feed.read({ since: seq, matches, signal })) {
+    const follow = filter.follow !== false;
+    for await (const item of feed.read({ since: seq, follow, matches, signal })) {
       if (item.type === "lost") {
         const data = { count: item.count };
         yield { seq, type: "events-lost", callId: null, campaignId: null, at: clock.now(), data };

@@ -1,7 +1,18 @@
-import { newId, OutdialError, type AccountId, type Clock, type Entropy } from "#base";
-import { isE164, isSandboxNumber } from "#domain";
-import type { Account, SipTarget, Store, TrunkRow } from "./ports.ts";
+import { newId, OutdialError, type AccountId, type Clock, type Entropy, type TrunkId } from "#base";
+import { isSandboxNumber } from "#domain";
+import { targetOf } from "./dial-order.ts";
+import type { Account, RegistrationState, SipTarget, Store, Telephony, TrunkRow } from "./ports.ts";
 import type { Secrets } from "./secrets.ts";
+import type { TrunkFault, TrunkHealth } from "./trunk-health.ts";
+import { inOrder } from "./trunk-order.ts";
+import {
+  changedTrunk,
+  plainTrunk,
+  refuseBadTrunk,
+  type TrunkChange,
+  type TrunkOrder,
+} from "./trunk-settings.ts";
+import { testTrunk, type TrunkCheck } from "./trunk-test.ts";
 
 interface Parts {
   readonly store: Store;
@@ -10,35 +21,34 @@ interface Parts {
   readonly secrets: Secrets;
   /** Where the built-in carrier listens now. */
   readonly sandbox: { readonly address: string; readonly port: number };
+  readonly health: () => TrunkHealth;
+  readonly telephony: Pick<Telephony, "probe">;
+  readonly resolve: (host: string) => Promise<readonly string[]>;
 }
 
-interface TrunkOrder {
-  readonly accountId: AccountId;
-  readonly name: string;
-  readonly kind: TrunkRow["kind"];
-  readonly host?: string;
-  readonly port?: number;
-  readonly username?: string;
-  readonly password?: string;
-  readonly passwordRef?: string;
-  readonly callerId?: string;
-  readonly codecs?: readonly ("PCMU" | "PCMA" | "G722")[];
-  readonly maxCalls?: number;
-  readonly callsPerSecond?: number;
-  readonly makeDefault?: boolean;
+/** A trunk with how it is. */
+export interface LiveTrunk extends TrunkRow {
+  readonly fault: TrunkFault | null;
+  /** Null: it does not register. */
+  readonly registration: RegistrationState | null;
 }
 
-const sipPort = 5060;
+/** The way a call will take; null: any trunk that takes calls then. */
+export interface Route {
+  readonly trunkId: TrunkId | null;
+  readonly callerId: string;
+}
+
 /** The trunk that every account starts with. */
 const builtInName = "sandbox";
-/** The sandbox's own caller id: nobody's number. */
-const sandboxCallerId = "+9990000000";
-
 /** Trunks of accounts; passwords go to the secrets, the store only keeps their name. */
-export function trunkService({ store, clock, entropy, secrets, sandbox }: Parts) {
+export function trunkService(parts: Parts) {
+  const { store, clock, entropy, secrets, sandbox, health } = parts;
   return {
     addSandbox,
     createTrunk,
+    checkTrunk,
+    editTrunk,
     findTrunk,
     forCall,
     listTrunks,
@@ -48,94 +58,112 @@ export function trunkService({ store, clock, entropy, secrets, sandbox }: Parts)
     target,
   };
 
-  async function createTrunk(order: TrunkOrder): Promise<TrunkRow> {
-    refuseBadTrunk(order);
-    const id = newId(clock.now(), entropy);
+  async function createTrunk(order: TrunkOrder): Promise<LiveTrunk> {
+    const now = Math.trunc(clock.now());
+    const id = newId(now, entropy);
     const existing = await store.listTrunks(order.accountId);
-    if (order.password !== undefined) await secrets.set(secretName(id), order.password);
     // A sandbox trunk without a host leads to the carrier inside the daemon.
-    const address =
-      order.kind === "sandbox" && order.host === undefined
-        ? { host: sandbox.address, port: sandbox.port }
-        : undefined;
-    const trunk: TrunkRow = {
-      id,
-      accountId: order.accountId,
-      name: order.name,
-      kind: order.kind,
-      host: address?.host ?? order.host ?? "",
-      port: address?.port ?? order.port ?? sipPort,
-      username: order.username ?? null,
-      passwordRef: order.password === undefined ? (order.passwordRef ?? null) : secretName(id),
-      callerId: order.callerId ?? (order.kind === "sandbox" ? sandboxCallerId : ""),
-      codecs: order.codecs ?? ["PCMU", "PCMA"],
-      maxCalls: order.maxCalls ?? (order.kind === "sandbox" ? 1_000 : 10),
-      callsPerSecond: order.callsPerSecond ?? (order.kind === "sandbox" ? 50 : 1),
-      isDefault: existing.length === 0,
-      createdAt: Math.trunc(clock.now()),
-    };
+    const inside = order.kind === "sandbox" && order.host === undefined;
+    const place = inside ? { host: sandbox.address, port: sandbox.port } : {};
+    const plain = plainTrunk(order, { id, now, isDefault: existing.length === 0 });
+    const trunk = changedTrunk(plain, { ...order, ...place }, secretName(id));
+    refuseBadTrunk(trunk);
+    if (order.password !== undefined) await secrets.set(secretName(id), order.password);
     try {
       await store.createTrunk(trunk);
     } catch (error) {
       await secrets.remove(secretName(id));
       throw error;
     }
-    return order.makeDefault === true ? setDefaultTrunk(order.accountId, trunk.name) : trunk;
+    health().watch(trunk);
+    return order.makeDefault === true ? setDefaultTrunk(order.accountId, trunk.name) : live(trunk);
   }
 
-  function listTrunks(accountId: AccountId): Promise<readonly TrunkRow[]> {
-    return store.listTrunks(accountId);
+  /** Calls on the line go on as they are. Rejects with `trunk-not-found`, `trunk-exists` and what a new one is refused for. */
+  async function editTrunk(accountId: AccountId, ref: string, change: TrunkChange): Promise<LiveTrunk> {
+    const before = await getTrunk(accountId, ref);
+    const trunk = changedTrunk(before, change, secretName(before.id));
+    refuseBadTrunk(trunk);
+    if (!(await store.updateTrunk(trunk))) throw noSuchTrunk(ref);
+    // After the row: a name that is taken must not cost the password that works.
+    if (change.password !== undefined) await secrets.set(secretName(trunk.id), change.password);
+    health().watch(trunk);
+    return live(trunk);
   }
 
-  function findTrunk(accountId: AccountId, ref: string): Promise<TrunkRow | undefined> {
-    return store.findTrunk(accountId, ref);
+  /** Whether the provider can be reached and takes us. Rejects with `trunk-not-found`. */
+  async function checkTrunk(accountId: AccountId, ref: string): Promise<readonly TrunkCheck[]> {
+    const trunk = await getTrunk(accountId, ref);
+    const { telephony, resolve } = parts;
+    const probe = (at: SipTarget) => telephony.probe(at);
+    return testTrunk(trunk, target(trunk), { probe, resolve, health: health(), clock });
+  }
+
+  async function listTrunks(accountId: AccountId): Promise<readonly LiveTrunk[]> {
+    return (await store.listTrunks(accountId)).map(live);
+  }
+
+  async function findTrunk(accountId: AccountId, ref: string): Promise<LiveTrunk | undefined> {
+    const trunk = await store.findTrunk(accountId, ref);
+    return trunk && live(trunk);
+  }
+
+  async function getTrunk(accountId: AccountId, ref: string): Promise<TrunkRow> {
+    const trunk = await store.findTrunk(accountId, ref);
+    if (trunk === undefined) throw noSuchTrunk(ref);
+    return trunk;
+  }
+
+  function live(trunk: TrunkRow): LiveTrunk {
+    return {
+      ...trunk,
+      fault: health().faultOf(trunk.id) ?? null,
+      registration: health().registrationOf(trunk.id) ?? null,
+    };
   }
 
   async function removeTrunk(accountId: AccountId, ref: string): Promise<boolean> {
     const trunk = await store.findTrunk(accountId, ref);
     if (trunk === undefined) return false;
     const removed = await store.removeTrunk(accountId, trunk.name);
+    await health().forget(trunk.id);
     await secrets.remove(secretName(trunk.id));
     return removed;
   }
 
-  async function setDefaultTrunk(accountId: AccountId, ref: string): Promise<TrunkRow> {
-    const trunk = await store.findTrunk(accountId, ref);
-    if (trunk === undefined || !(await store.setDefaultTrunk(accountId, trunk.name))) throw noSuchTrunk(ref);
-    return { ...trunk, isDefault: true };
+  async function setDefaultTrunk(accountId: AccountId, ref: string): Promise<LiveTrunk> {
+    const trunk = await getTrunk(accountId, ref);
+    if (!(await store.setDefaultTrunk(accountId, trunk.name))) throw noSuchTrunk(ref);
+    return live({ ...trunk, isDefault: true });
   }
 
   /**
-   * The trunk a call to this number takes: the one asked for, else the account's default. Sandbox numbers always
-   * take the sandbox and other numbers never do. Rejects with `no-trunk`, `trunk-not-found`, `sandbox-only`.
+   * The way a call to this number takes: the trunk asked for, else whichever comes first and takes calls then.
+   * Sandbox numbers always take the sandbox and other numbers never do. Rejects with `no-trunk`,
+   * `trunk-not-found`, `sandbox-only`.
    */
-  async function forCall(accountId: AccountId, phone: string, asked: string | undefined): Promise<TrunkRow> {
+  async function forCall(accountId: AccountId, phone: string, asked: string | undefined): Promise<Route> {
     const trunks = await store.listTrunks(accountId);
-    const wanted = asked === undefined ? undefined : await store.findTrunk(accountId, asked);
-    if (asked !== undefined && wanted === undefined) throw noSuchTrunk(asked);
-    if (isSandboxNumber(phone)) return sandboxTrunk(trunks, wanted, phone);
+    const wanted = asked === undefined ? undefined : await getTrunk(accountId, asked);
+    if (isSandboxNumber(phone)) return boundTo(sandboxTrunk(trunks, wanted, phone));
     if (wanted?.kind === "sandbox") {
       throw new OutdialError("sandbox-only", `The sandbox reaches only +999 000 0nnn, not ${phone}`, {
         hint: "outdial sandbox numbers",
       });
     }
-    const trunk = wanted ?? realTrunk(trunks);
-    if (trunk === undefined) {
+    if (wanted !== undefined) return boundTo(wanted);
+    const ways = inOrder(trunks);
+    const first = ways.find(({ id }) => health().faultOf(id) === undefined) ?? ways[0];
+    if (first === undefined) {
       throw new OutdialError("no-trunk", "The account has no trunk that reaches real numbers", {
         hint: "outdial trunk add NAME --server HOST",
       });
     }
-    return trunk;
+    return { trunkId: null, callerId: first.callerId };
   }
 
   function target(trunk: TrunkRow): SipTarget {
-    const password = trunk.passwordRef === null ? undefined : secrets.find(trunk.passwordRef);
-    return {
-      host: trunk.host,
-      port: trunk.port,
-      ...(trunk.username === null ? {} : { username: trunk.username }),
-      ...(password === undefined ? {} : { password }),
-    };
+    return targetOf(trunk, trunk.passwordRef === null ? undefined : secrets.find(trunk.passwordRef));
   }
 
   /** Every account starts with a way into the sandbox. */
@@ -162,38 +190,8 @@ function sandboxTrunk(trunks: readonly TrunkRow[], wanted: TrunkRow | undefined,
   );
 }
 
-function realTrunk(trunks: readonly TrunkRow[]): TrunkRow | undefined {
-  const real = trunks.filter(({ kind }) => kind !== "sandbox");
-  return real.find(({ isDefault }) => isDefault) ?? real[0];
-}
-
-function refuseBadTrunk(order: TrunkOrder): void {
-  if (!/^[a-z0-9][a-z0-9._-]{0,62}$/i.test(order.name)) {
-    throw new OutdialError(
-      "bad-name",
-      `"${order.name}" is no trunk name: letters, digits, dot, dash and underscore`,
-    );
-  }
-  if (order.kind === "sandbox") return;
-  if (order.host === undefined || !/^[a-z0-9.:-]{1,253}$/i.test(order.host)) {
-    throw new OutdialError("bad-host", "A trunk needs the host name or address of the provider", {
-      hint: "outdial trunk add NAME --server sip.example.com",
-    });
-  }
-  if (
-    order.kind === "digest" &&
-    (order.username === undefined || (order.password ?? order.passwordRef) === undefined)
-  ) {
-    throw new OutdialError("bad-credentials", "A digest trunk needs a username and a password", {
-      hint: "outdial trunk add NAME --server HOST --username USER --password-stdin",
-    });
-  }
-  if (order.callerId !== undefined && !isE164(order.callerId)) {
-    throw new OutdialError(
-      "bad-caller-id",
-      `"${order.callerId}" is no number with country prefix, such as +34910000000`,
-    );
-  }
+function boundTo(trunk: TrunkRow): Route {
+  return { trunkId: trunk.id, callerId: trunk.callerId };
 }
 
 function noSuchTrunk(ref: string): OutdialError {

@@ -28,8 +28,10 @@ export {
   type EndOfLeg,
 } from "./outcome.ts";
 export { isE164, isSandboxNumber, normalizePhone } from "./phone-number.ts";
+export { formatNumber } from "./number-format.ts";
 export type { PlaybookSettings, Script, ScriptEnd, ScriptState, VoiceId, VoiceModel } from "./playbook.ts";
 export { parsePlaybookFile } from "./playbook-file.ts";
+export { lintPlaybook, type Finding, type LintedPlaybook } from "./playbook-lint.ts";
 export { missingParams, substitute } from "./substitute.ts";
 export { askRate, type RateWindow } from "./rate-limit.ts";
 export { nextRecallAt, parseRecall } from "./recall.ts";
@@ -45,4 +47,13 @@ export {
   type TokenExpiry,
 } from "./token.ts";
 export { defaultSpeakers, transcriptHtml, transcriptText, type Speakers } from "./transcript.ts";
+export {
+  callerIdHeaders,
+  plainTrunkSip,
+  trunkKinds,
+  trunkSipFault,
+  trunkTransports,
+  type TrunkKind,
+  type TrunkSip,
+} from "./trunk.ts";
 export { callManner, versionForCall, type CallManner } from "./version.ts";

@@ -1,4 +1,4 @@
-import { accept, reject, type Decoded } from "#base";
+import { accept, reject, type Decoded, type Problem } from "#base";
 import { LineCounter } from "yaml";
 import type { PlaybookSettings, VoiceId } from "./playbook.ts";
 import { readFrontMatter, type Field, type FieldReader } from "./playbook-front-matter.ts";
@@ -23,33 +23,64 @@ const fields = [
 ];
 const voices: readonly VoiceId[] = ["1", "2", "3", "4", "5", "6", "7"];
 
+/** A playbook file as far as it can be read. */
+export interface PlaybookReading {
+  /** Undefined: the file is none, or holds no readable YAML. */
+  readonly settings: PlaybookSettings | undefined;
+  /** All of them, in the order of the file. */
+  readonly problems: readonly Problem[];
+  /** Where the value at this path stands, or the nearest above it that the file names; 1-based. */
+  readonly placeOf: (path: readonly string[]) => { readonly line: number; readonly column: number };
+}
+
 /**
  * Reads a playbook: Markdown (the prompt) under a YAML front matter. A problem carries its line and column and
  * says what would be accepted; of several, the first in the file is given.
  */
 export function parsePlaybookFile(source: string): Decoded<PlaybookSettings> {
+  const { settings, problems } = readPlaybookFile(source);
+  const [problem] = problems;
+  if (problem !== undefined) return { ok: false, problem };
+  return settings === undefined ? reject("", "cannot be read") : accept(settings);
+}
+
+/** The same with every problem, and with the places of the values. */
+export function readPlaybookFile(source: string): PlaybookReading {
   const parts = split(source);
   if (parts === undefined) {
-    return reject("", "must begin with --- on a line of its own, the settings, and --- again", {
-      line: 1,
-      column: 1,
-    });
+    const message = "must begin with --- on a line of its own, the settings, and --- again";
+    const start = { line: 1, column: 1 };
+    return {
+      settings: undefined,
+      problems: [{ where: "", message, ...start }],
+      placeOf: () => start,
+    };
   }
   const lines = new LineCounter();
   lines.addNewLine(0);
   for (let at = source.indexOf("\n"); at !== -1; at = source.indexOf("\n", at + 1)) lines.addNewLine(at + 1);
   const reader = readFrontMatter(parts.yaml, parts.yamlOffset, lines);
-  if (reader.firstProblem() !== undefined) return refusal(reader); // Broken YAML: all else would follow from it.
+  const placeOf = (path: readonly string[]): { line: number; column: number } => {
+    const { line, col } = lines.linePos(nearestOffset(reader, path));
+    return { line, column: col };
+  };
+  const broken = reader.problems();
+  if (broken.length > 0) return { settings: undefined, problems: broken, placeOf }; // All else would follow from it.
   const settings = readSettings(reader, parts.body);
   const malformed = malformedPlaceholder(parts.body);
   if (malformed !== undefined)
     reader.refuseAt("prompt", malformed.message, parts.bodyOffset + malformed.offset);
-  return reader.firstProblem() === undefined ? accept(settings) : refusal(reader);
+  return { settings, problems: reader.problems(), placeOf };
 }
 
-function refusal(reader: FieldReader): Decoded<never> {
-  const problem = reader.firstProblem() ?? { where: "", message: "cannot be read" };
-  return { ok: false, problem };
+function nearestOffset(reader: FieldReader, path: readonly string[]): number {
+  let field = reader.root;
+  for (const name of path) {
+    const next = reader.entries(field).get(name);
+    if (next === undefined) break;
+    field = next;
+  }
+  return field === reader.root ? field.offset : field.keyOffset;
 }
 
 function split(

@@ -25,8 +25,8 @@ export interface FieldReader {
   data(field: Field): unknown;
   refuse(field: Field, message: string, at?: "key" | "value"): void;
   refuseAt(where: string, message: string, offset: number): void;
-  /** The first problem in the order of the file. */
-  firstProblem(): Problem | undefined;
+  /** In the order of the file. */
+  problems(): readonly Problem[];
 }
 
 /** `yaml` begins at `offset` of the whole file, whose line starts `lines` counts. */
@@ -36,7 +36,7 @@ export function readFrontMatter(yaml: string, offset: number, lines: LineCounter
   for (const error of document.errors) refuseAt("", tidy(error.message), offset + error.pos[0]);
   refuseLinks(document);
   const root: Field = { where: "", node: document.contents, offset, keyOffset: offset };
-  return { root, entries, text, flag, number, data, refuse, refuseAt, firstProblem };
+  return { root, entries, text, flag, number, data, refuse, refuseAt, problems };
 
   function refuseAt(where: string, message: string, at: number): void {
     const { line, col } = lines.linePos(at);
@@ -122,8 +122,8 @@ export function readFrontMatter(yaml: string, offset: number, lines: LineCounter
     return field.node?.toJS(document);
   }
 
-  function firstProblem(): Problem | undefined {
-    return found.sort((a, b) => a.offset - b.offset)[0]?.problem;
+  function problems(): readonly Problem[] {
+    return found.toSorted((a, b) => a.offset - b.offset).map(({ problem }) => problem);
   }
 }
 

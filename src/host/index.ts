@@ -9,5 +9,6 @@ export { createLog, silentLog, type Log, type LogFields, type LogLevel } from ".
 export { paths, type Paths } from "./paths.ts";
 export { programFile } from "./program-file.ts";
 export { localAddressTowards } from "./route.ts";
+export { readSecret, secretName } from "./secret.ts";
 export { createTasks, describeError, type Tasks } from "./tasks.ts";
 export { version } from "./version.ts";

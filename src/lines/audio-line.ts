@@ -12,6 +12,7 @@ import {
   type FrameOrigin,
 } from "#media";
 import type { LineAddress, LineMedia } from "./line-media.ts";
+import { secureStreams } from "./line-security.ts";
 import { Playout, type CutSegment } from "./playout.ts";
 import type { PortDrain } from "./port-drain.ts";
 import type { Recorder } from "./recorder.ts";
@@ -154,6 +155,7 @@ export class AudioLine {
     const { rtp, rtcp, text } = this.#sockets;
     const sender = new RtpSender(rtp, entropy);
     const receiver = new RtpReceiver(media.audio);
+    secureStreams({ sender, receiver }, undefined, media.audio.srtp);
     this.#streams = { sender, receiver, rtcp: new RtcpChannel(rtcp, { sender, receiver }, entropy) };
     if (media.text !== undefined && text !== undefined)
       this.#text = new TextChannel(text, media.text, entropy);
@@ -161,12 +163,15 @@ export class AudioLine {
     this.#listeningSince = now();
   }
 
-  /** Agreed anew: hold, resume, another codec or address. */
+  /** Agreed anew: hold, resume, another codec, address or key. */
   changeMedia(media: LineMedia): void {
     const { entropy, now } = this.#options;
     const listened = this.#listens();
+    if (this.#streams !== undefined) {
+      secureStreams(this.#streams, this.#media?.audio.srtp, media.audio.srtp);
+      this.#streams.receiver.change(media.audio);
+    }
     this.#media = media;
-    this.#streams?.receiver.change(media.audio);
     if (!listened && this.#listens()) this.#listeningSince = now();
     if (media.text === undefined || this.#sockets.text === undefined) this.#text = undefined;
     else if (this.#text !== undefined) this.#text.change(media.text);
@@ -240,7 +245,7 @@ export class AudioLine {
     return this.#text !== undefined;
   }
 
-  /** Figures of both directions, RTCP's included. */
+  /** Figures of both directions, RTCP's included; `mos` is the estimated quality of what is heard, 1 to 4.41. */
   stats(): Readonly<Record<string, number>> {
     if (this.#streams === undefined) return {};
     const { sender, receiver, rtcp } = this.#streams;
@@ -250,7 +255,7 @@ export class AudioLine {
       sendErrors: sender.errors,
       maxSendGapMs: sender.largestGapMs,
       underruns: this.#playout.underruns,
-      ...receiver.figures(),
+      ...receiver.figures(rtcp.roundTripMs ?? 0),
       ...rtcp.figures(),
     };
   }

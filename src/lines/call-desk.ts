@@ -17,6 +17,9 @@ export interface DeskOptions {
 export class CallDesk {
   readonly #options: DeskOptions;
   readonly #calls = new Map<number, CarriedCall>();
+  /** Reports that are still being finished. */
+  readonly #closing = new Set<Promise<void>>();
+  readonly #stopping = new AbortController();
   #stopped = false;
 
   constructor(options: DeskOptions) {
@@ -71,12 +74,18 @@ export class CallDesk {
     if (call === undefined) return;
     ticker.unregister(call);
     this.#calls.delete(line);
-    post({ type: "closed", line, report: await call.close(endedBy) });
+    const closing = (async () => {
+      post({ type: "closed", line, report: await call.close(endedBy, this.#stopping.signal) });
+    })();
+    this.#closing.add(closing);
+    await closing.finally(() => this.#closing.delete(closing));
   }
 
   async #stop(): Promise<void> {
     this.#stopped = true;
+    this.#stopping.abort(new OutdialError("worker-stopping", "the program is stopping"));
     await Promise.all([...this.#calls.keys()].map(async (line) => this.#close(line, "operator")));
+    await Promise.allSettled(this.#closing);
     await this.#options.onStopped();
   }
 

@@ -11,17 +11,24 @@ import {
   type ConversationState,
   type DialogModel,
   type DialogTurn,
+  type Transcriber,
 } from "#talk";
 import type { AudioLine } from "./audio-line.ts";
+import type { LineMedia } from "./line-media.ts";
 import type { LineEndedBy, LineEvent } from "./protocol.ts";
 import type { Renderer } from "./renderer.ts";
 import { Speeches } from "./speeches.ts";
+import { Transcription } from "./transcription.ts";
 
 export interface ConverseOptions {
   readonly plan: ConversationPlan;
   readonly line: AudioLine;
   readonly dialog: DialogModel;
   readonly renderer: Renderer;
+  /** Without one only keys, typed text and the presence of speech are heard. */
+  readonly transcriber?: Transcriber | undefined;
+  /** Opens connections, while the phone rings. */
+  readonly warm?: (signal: AbortSignal) => Promise<void>;
   /** Steady; the ticker's. */
   readonly clock: Clock;
   readonly log: Log;
@@ -31,6 +38,9 @@ export interface ConverseOptions {
 /** How long after the fact the speech detector tells of it. */
 const speechBeginsLateMs = 60;
 const speechEndsLateMs = 200;
+/** Of a playbook's parameters, as words a transcriber should expect. */
+const mostHints = 20;
+const longestHint = 40;
 
 /**
  * One call's conversation on its line: feeds talk's machine with what the line hears and performs its effects on the line,
@@ -40,7 +50,10 @@ export class Conversation implements AsyncDisposable {
   readonly #options: ConverseOptions;
   readonly #tasks: Tasks;
   readonly #speeches: Speeches;
+  readonly #transcription: Transcription | undefined;
   readonly #questions = new Map<number, AbortController>();
+  /** What the callee's audio comes in. */
+  codec: LineMedia["audio"]["codec"] | undefined;
   #driver: Driver<ConversationInput> | undefined;
   #state: ConversationState | undefined;
   #answeredAt: number | undefined;
@@ -61,7 +74,11 @@ export class Conversation implements AsyncDisposable {
       sinceAnswer: () => this.#sinceAnswer(),
       feed: (input) => this.#feed(input),
     });
-    line.onFrame = (_pcm, speechActive, info) => this.#listen(speechActive, info.elapsedMs);
+    this.#transcription = this.#openEars();
+    line.onFrame = (pcm, speechActive, info) => {
+      this.#guard(() => this.#transcription?.write(pcm, info.elapsedMs, this.codec));
+      this.#listen(speechActive, info.elapsedMs);
+    };
     line.onPlayed = (segmentId) => this.#guard(() => this.#speeches.played(segmentId));
     line.onDtmf = (digit) => this.pressed(digit);
     line.onText = (text) => this.#feed({ type: "text", text });
@@ -71,7 +88,10 @@ export class Conversation implements AsyncDisposable {
 
   /** It rings: the dialog thinks and the first words are rendered. Again: nothing. */
   prepare(): void {
+    if (this.#driver !== undefined) return;
+    const { warm } = this.#options;
     this.#guard(() => this.#start());
+    if (warm !== undefined) this.#tasks.spawn("warm-up", warm);
   }
 
   /** Picked up: the first words leave with the next tick, if they are rendered. `rtt`: real-time text was agreed. */
@@ -93,6 +113,8 @@ export class Conversation implements AsyncDisposable {
 
   /** The call is over, whatever the conversation was doing; its report. */
   end(endedBy: LineEndedBy): ConversationReport {
+    // The line knows better than the conversation could reckon how much of the last words was heard.
+    this.#guard(() => this.#speeches.clear());
     this.#feed({ type: endedBy === "callee" ? "callee-hung-up" : "operator-hung-up" });
     return reportOf(this.#state ?? startConversation(this.#options.plan).state);
   }
@@ -104,8 +126,16 @@ export class Conversation implements AsyncDisposable {
 
   #start(): void {
     if (this.#driver !== undefined || this.#failed) return;
-    const { clock, plan } = this.#options;
-    const first = startConversation(plan);
+    const { clock, dialog, plan, transcriber } = this.#options;
+    const first = startConversation(plan, {
+      revocable: dialog.revocable ?? false,
+      ...(transcriber !== undefined && {
+        finalWithinMs: transcriber.capabilities.finalWithinMs,
+        endsTurns: transcriber.capabilities.turnDetection,
+        streaming: transcriber.capabilities.streaming,
+      }),
+    });
+    this.#transcription?.open();
     this.#state = first.state;
     const machine: Machine<ConversationState, ConversationInput, ConversationEffect> = {
       ...conversation,
@@ -119,7 +149,7 @@ export class Conversation implements AsyncDisposable {
       now: () => clock.now(),
       alarm: (at, wake) => clock.alarm(at, () => this.#guard(wake)),
     };
-    // The first effects are performed once the driver exists: they may feed it.
+    // The first effects are performed once the driver exists: what they start may feed it.
     this.#driver = drive(machine, { state: first.state, effects: [] }, guardedClock, (effect) =>
       this.#perform(effect),
     );
@@ -156,9 +186,26 @@ export class Conversation implements AsyncDisposable {
       case "detect-tones":
         line.detectTones = effect.on;
         return;
+      case "finalise-hearing":
+        return this.#transcription?.finalise();
       case "finish":
         return tell({ type: "conversation-finished" });
     }
+  }
+
+  #openEars(): Transcription | undefined {
+    const { clock, log, plan, transcriber } = this.#options;
+    if (transcriber === undefined) return undefined;
+    const hints = Object.values(plan.params).filter((value) => isHint(value));
+    return new Transcription({
+      transcriber,
+      language: plan.language,
+      hints: hints.slice(0, mostHints),
+      clock,
+      log,
+      spawn: (name, run) => this.#tasks.spawn(name, run),
+      feed: (input) => this.#feed(input),
+    });
   }
 
   #ask(generation: number, turn: DialogTurn): void {
@@ -228,4 +275,9 @@ export class Conversation implements AsyncDisposable {
     this.#options.log.error("conversation failed", { error: describeError(error) });
     this.#options.tell({ type: "line-lost", reason: "the conversation failed" });
   }
+}
+
+/** A name or a word, and not a number or a text. */
+function isHint(value: string): boolean {
+  return value.length >= 2 && value.length <= longestHint && /\p{L}/u.test(value) && !/[\n@/]/.test(value);
 }

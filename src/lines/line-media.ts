@@ -1,12 +1,16 @@
+import type { Codec, SrtpSuite } from "#media";
+
 /** What both sides agreed on for the media of one call; addresses are the peer's, directions ours. */
 export interface LineMedia {
   readonly audio: {
     readonly remote: { readonly address: string; readonly port: number; readonly rtcpPort: number };
-    readonly codec: "PCMU" | "PCMA";
+    readonly codec: Codec;
     readonly payloadType: number;
     /** telephone-event (RFC 4733), when agreed. */
     readonly dtmfPayloadType?: number;
     readonly direction: "sendrecv" | "sendonly" | "recvonly" | "inactive";
+    /** Present: the audio is encrypted with these keys (base64 of master key and salt). */
+    readonly srtp?: { readonly suite: SrtpSuite; readonly localKey: string; readonly remoteKey: string };
   };
   readonly text?: {
     readonly remote: { readonly address: string; readonly port: number };

@@ -3,21 +3,24 @@ import { steadyClock, type Log } from "#host";
 import { availableParallelism } from "node:os";
 import type { Line } from "./line.ts";
 import type { LineEvent, LineRequest } from "./protocol.ts";
+import type { PortRange } from "./rtp-port.ts";
 import { WorkerLink, type WorkerThread } from "./worker-link.ts";
 
 export interface LinesOptions {
   readonly log: Log;
   /** Threads that carry calls. Default: one less than there are processors, at least one. */
   readonly workers?: number;
-  /** Default 100: a quarter of a core. */
+  /** Default 100, which take a quarter of a core (recording included). */
   readonly maxCallsPerWorker?: number;
+  /** Local ports for RTP, inclusive, shared by all workers. Default: any that are free. */
+  readonly portRange?: PortRange;
   /** Starts a thread that runs `lines/worker`. */
   readonly startWorker: () => WorkerThread;
   /** Default: the steady one. */
   readonly clock?: Clock;
 }
 
-export interface LineOrder extends LineRequest {
+export interface LineOrder extends Omit<LineRequest, "portRange"> {
   readonly onEvent: (event: LineEvent) => void;
 }
 
@@ -60,13 +63,13 @@ export async function openLinePool(options: LinesOptions): Promise<Lines> {
     close,
   };
 
-  async function open({ onEvent, ...request }: LineOrder): Promise<Line> {
+  async function open({ onEvent, ...order }: LineOrder): Promise<Line> {
     const link = running().sort((a, b) => a.lines - b.lines)[0];
     if (closed || link === undefined || link.lines >= capacity)
       throw new OutdialError("lines-busy", "Every call worker carries as many calls as it can", {
         retryable: true,
       });
-    return link.open(request, onEvent);
+    return link.open({ ...order, portRange: options.portRange }, onEvent);
   }
 
   function running(): WorkerLink[] {

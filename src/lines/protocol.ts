@@ -1,5 +1,6 @@
 import type { ConversationEvent, ConversationPlan, ConversationReport } from "#talk";
 import type { LineAddress, LineMedia } from "./line-media.ts";
+import type { PortRange } from "./rtp-port.ts";
 
 /*
  * What the main thread and a call worker say to each other, by structured clone. Audio never crosses.
@@ -13,6 +14,18 @@ export interface LineRequest {
   readonly address: string;
   readonly plan: ConversationPlan;
   readonly recordingPath: string | undefined;
+  /** Who hears, thinks and speaks. Without it: keys and typed text, the script, the embedded voice. */
+  readonly voice?: VoiceOrder;
+  /** Of the RTP ports; undefined: any. */
+  readonly portRange: PortRange | undefined;
+}
+
+/** The providers of a call. A worker opens each distinct one once and shares it among its calls. */
+export interface VoiceOrder {
+  /** The tables `providers`, `voice_models`, `voices` and `limits` of the configuration file, as they were parsed. */
+  readonly config: Readonly<Record<string, unknown>>;
+  /** Secrets by where the configuration says they are: `env:NAME`, `file:PATH`, `command:…`, `keychain:NAME`. */
+  readonly secrets: Readonly<Record<string, string>>;
 }
 
 export type ToWorker =

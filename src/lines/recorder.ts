@@ -83,7 +83,9 @@ class WavRecorder implements Recorder {
   }
 
   get recordedMs(): number {
-    return this.#frames * frameMs;
+    return this.#failure === undefined
+      ? this.#frames * frameMs
+      : this.#written / sampleBytes / (sampleRateHz / 1000);
   }
 
   get failure(): Error | undefined {
@@ -137,12 +139,12 @@ class WavRecorder implements Recorder {
       for (let next = this.#waiting.shift(); next !== undefined; next = this.#waiting.shift()) {
         if (file === undefined) break; // It could not be opened; `#create` told so.
         await this.#append(file, next.chunk, next.bytes);
-        await file.write(wavHeader(format, this.#written), 0, wavHeaderBytes, 0);
+        await this.#sign(file);
         this.#spare.push(next.chunk);
       }
     } catch (error) {
       this.#fail(error);
-      await file?.write(wavHeader(format, this.#written), 0, wavHeaderBytes, 0).catch(ignore);
+      if (file !== undefined) await this.#sign(file).catch(ignore);
     }
     this.#pumping = undefined;
   }
@@ -154,6 +156,12 @@ class WavRecorder implements Recorder {
       done += bytesWritten;
       this.#written += bytesWritten;
     }
+  }
+
+  /** Brings the header up to date. */
+  async #sign(file: FileHandle): Promise<void> {
+    const whole = this.#written - (this.#written % sampleBytes);
+    await file.write(wavHeader(format, whole), 0, wavHeaderBytes, 0);
   }
 
   async #finish(): Promise<void> {

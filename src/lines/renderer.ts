@@ -25,6 +25,8 @@ export interface RendererOptions {
   readonly store: SpeechStore;
   /** Rate the synthesizer is expected to deliver; others work, but their filter costs some milliseconds when first met. */
   readonly rateHz: number;
+  /** Filters from `rateHz` to the line's, built ahead; default: they are built at once. */
+  readonly filters?: readonly Resampler[];
   /** Renderings at a time: each holds a filter. Few, when the synthesizer makes one at a time anyway: the urgent wait less. */
   readonly parallel: number;
 }
@@ -33,6 +35,12 @@ export interface RendererOptions {
 interface Waiting {
   readonly rank: number;
   readonly start: (filter: Resampler) => void;
+}
+
+/** What one rendering works with, and who really spoke. */
+interface Means {
+  readonly filter: Resampler;
+  readonly by: { engine: string };
 }
 
 /** Samples resampled in one go: about 0.2 ms of work. */
@@ -48,11 +56,19 @@ export class Renderer {
   /** Builds and warms the filters, 3 ms each: to be made before the clock starts. */
   constructor(options: RendererOptions) {
     this.#options = options;
-    this.#idle = Array.from({ length: options.parallel }, () => new Resampler(options.rateHz, sampleRateHz));
-    for (const filter of this.#idle) {
-      filter.push(new Int16Array(sliceSamples));
-      filter.flush();
+    this.#idle = [
+      ...(options.filters ?? Array.from({ length: options.parallel }, () => warmFilter(options.rateHz))),
+    ];
+  }
+
+  /** The same beside a running clock: one filter in each turn of the event loop. */
+  static async open(options: Omit<RendererOptions, "filters">): Promise<Renderer> {
+    const filters: Resampler[] = [];
+    while (filters.length < options.parallel) {
+      await setImmediate();
+      filters.push(warmFilter(options.rateHz));
     }
+    return new Renderer({ ...options, filters });
   }
 
   /**
@@ -70,9 +86,10 @@ export class Renderer {
     const known = store.find(key);
     if (known !== undefined) return yield known;
     const made: Int16Array[] = [];
+    const by = { engine: key.engine };
     const filter = this.#idle.pop() ?? (await this.#turnOf(rank, signal));
     try {
-      for await (const chunk of this.#tried(request, signal, filter)) {
+      for await (const chunk of this.#tried(request, signal, { filter, by })) {
         made.push(chunk);
         yield chunk;
       }
@@ -80,32 +97,33 @@ export class Renderer {
       filter.flush(); // Forgets what an aborted rendering left in it.
       this.#giveBack(filter);
     }
-    if (synthesizer.capabilities.cacheable) store.keep(key, joined(made));
+    if (synthesizer.capabilities.cacheable) store.keep({ ...key, engine: by.engine }, joined(made));
   }
 
   async *#tried(
     request: SpeechRequest,
     signal: AbortSignal,
-    filter: Resampler,
+    means: Means,
   ): AsyncGenerator<Int16Array, void, undefined> {
     let sounded = false;
     try {
-      for await (const chunk of this.#resampled(request, signal, filter)) {
+      for await (const chunk of this.#resampled(request, signal, means)) {
         sounded = true;
         yield chunk;
       }
     } catch (error) {
       if (sounded || signal.aborted || !(error instanceof OutdialError && error.retryable)) throw error;
-      yield* this.#resampled(request, signal, filter);
+      yield* this.#resampled(request, signal, means);
     }
   }
 
   async *#resampled(
     request: SpeechRequest,
     signal: AbortSignal,
-    standing: Resampler,
+    { filter: standing, by }: Means,
   ): AsyncGenerator<Int16Array, void, undefined> {
-    const { rateHz, audio } = await this.#options.synthesizer.say(request, signal);
+    const { rateHz, audio, engine } = await this.#options.synthesizer.say(request, signal);
+    if (engine !== undefined) by.engine = engine;
     if (rateHz === sampleRateHz) return yield* audio;
     const filter = rateHz === this.#options.rateHz ? standing : new Resampler(rateHz, sampleRateHz);
     for await (const chunk of audio) {
@@ -150,6 +168,13 @@ export class Renderer {
     const { voice, language: lang, speed = 1, text } = request;
     return { engine: this.#options.engine, voice, lang, speed, text };
   }
+}
+
+function warmFilter(rateHz: number): Resampler {
+  const filter = new Resampler(rateHz, sampleRateHz);
+  filter.push(new Int16Array(sliceSamples));
+  filter.flush();
+  return filter;
 }
 
 function joined(chunks: readonly Int16Array[]): Int16Array {

@@ -33,7 +33,9 @@ export class RtcpChannel {
   take(packet: Uint8Array, address: string, now: number): void {
     const { remote } = this.#receiver.media;
     if (address !== remote.address && address !== this.#receiver.target.address) return;
-    for (const each of readRtcp(packet) ?? []) {
+    const { guard } = this.#receiver;
+    const report = guard === undefined ? packet : guard.unprotectRtcp(packet);
+    for (const each of (report && readRtcp(report)) ?? []) {
       if (each.type === "sender-report") {
         this.#peerReport = each.ntpMiddle;
         this.#peerReportAt = now;
@@ -57,6 +59,11 @@ export class RtcpChannel {
   close(now: number, done: () => void): void {
     if (this.#sender.packets === 0) done();
     else this.#send(writeBye(this.#report(now)), done);
+  }
+
+  /** Undefined until the peer has answered a report of ours. */
+  get roundTripMs(): number | undefined {
+    return this.#roundTripMs;
   }
 
   figures(): Readonly<Record<string, number>> {
@@ -105,7 +112,8 @@ export class RtcpChannel {
     const { media, target } = this.#receiver;
     const signalled = target.address === media.remote.address && target.port === media.remote.port;
     const port = signalled ? media.remote.rtcpPort : target.port + 1;
-    this.#socket.send(packet, 0, packet.length, port, target.address, () => done());
+    const sent = this.#sender.guard?.protectRtcp(packet) ?? packet;
+    this.#socket.send(sent, 0, sent.length, port, target.address, () => done());
   }
 
   #chance(): number {

@@ -1,13 +1,15 @@
 import type { Socket } from "node:dgram";
 import type { Entropy } from "#base";
 import {
+  AudioEncoder,
   createRtpHeader,
-  encodeG711,
   frameSamples,
   rtpHeaderBytes,
+  srtpTagBytes,
   writeRtpHeader,
-  type G711Codec,
+  type Codec,
   type SenderFacts,
+  type SrtpSender,
 } from "#media";
 import type { Endpoint } from "./source-lock.ts";
 
@@ -16,11 +18,14 @@ const ringSize = 16; // a packet stays untouched until long after the kernel has
 /** One outgoing audio stream: numbers, stamps and sends frames from a ring of buffers made once. */
 export class RtpSender {
   readonly ssrc: number;
+  /** Set: everything is encrypted. */
+  guard: SrtpSender | undefined;
   readonly #socket: Socket;
   readonly #ring: readonly Uint8Array[] = Array.from(
     { length: ringSize },
-    () => new Uint8Array(rtpHeaderBytes + frameSamples),
+    () => new Uint8Array(rtpHeaderBytes + frameSamples + srtpTagBytes),
   );
+  readonly #encoder = new AudioEncoder();
   readonly #header = createRtpHeader();
   readonly #sent = (error: Error | null): void => {
     if (error !== null) this.#errors++;
@@ -40,7 +45,8 @@ export class RtpSender {
     const random = new DataView(Uint8Array.from(entropy.bytes(10)).buffer);
     this.ssrc = random.getUint32(0);
     this.#timestamp = random.getUint32(4);
-    this.#sequence = random.getUint16(8);
+    // the lower half: an SRTP peer that loses the first packets must not miss a roll-over (RFC 3711 3.3.1)
+    this.#sequence = random.getUint16(8) & 0x7fff;
   }
 
   get packets(): number {
@@ -77,9 +83,9 @@ export class RtpSender {
     this.#sentAt = undefined;
   }
 
-  sendAudio(pcm: Int16Array, as: { codec: G711Codec; payloadType: number }, to: Endpoint, now: number): void {
+  sendAudio(pcm: Int16Array, as: { codec: Codec; payloadType: number }, to: Endpoint, now: number): void {
     const packet = this.#take();
-    encodeG711(as.codec, pcm, packet, rtpHeaderBytes);
+    this.#encoder.encode(as.codec, pcm, packet, rtpHeaderBytes);
     this.#header.payloadType = as.payloadType;
     this.#header.marker = this.#marker;
     this.#header.timestamp = this.#timestamp;
@@ -125,7 +131,9 @@ export class RtpSender {
     this.#sequence = (this.#sequence + 1) & 0xffff;
     this.#packets++;
     this.#octets += payloadBytes;
-    this.#socket.send(packet, 0, rtpHeaderBytes + payloadBytes, to.port, to.address, this.#sent);
+    const plain = rtpHeaderBytes + payloadBytes;
+    const length = this.guard === undefined ? plain : this.guard.protect(packet, plain);
+    this.#socket.send(packet, 0, length, to.port, to.address, this.#sent);
   }
 
   #noteGap(now: number): void {

@@ -33,6 +33,8 @@ interface Speech {
   samples: number;
   /** When its first sound came. */
   soundAt: number | undefined;
+  /** The same, since the answer; 0 for one that was there before. */
+  soundMs: number;
   /** Everything is rendered. */
   complete: boolean;
   ready: boolean;
@@ -65,6 +67,7 @@ export class Speeches {
       chunks: [],
       samples: 0,
       soundAt: undefined,
+      soundMs: 0,
       complete: false,
       ready: false,
     };
@@ -96,7 +99,6 @@ export class Speeches {
     const { feed, line } = this.#options;
     const current = this.#current;
     const cut = line.clear().find(({ segmentId }) => segmentId === current?.speech.segmentId);
-    line.resume(); // An empty queue must not stay paused for the next one.
     if (current === undefined) return;
     this.#forget(current.speech);
     const { id: speechId, samples } = current.speech;
@@ -144,6 +146,7 @@ export class Speeches {
 
   #take(speech: Speech, chunk: Int16Array): void {
     const now = this.#options.now();
+    if (speech.soundAt === undefined) speech.soundMs = this.#options.sinceAnswer();
     speech.soundAt ??= now;
     speech.samples += chunk.length;
     const current = this.#current;
@@ -164,7 +167,8 @@ export class Speeches {
     if (speech.ready) return;
     speech.ready = true;
     const length = speech.complete ? { durationMs: milliseconds(speech.samples) } : {};
-    this.#options.feed({ type: "speech-ready", speechId: speech.id, ...length });
+    const sound = speech.soundMs > 0 ? { soundMs: speech.soundMs } : {};
+    this.#options.feed({ type: "speech-ready", speechId: speech.id, ...length, ...sound });
   }
 
   #finish(speech: Speech): void {

@@ -32,6 +32,8 @@ export class JitterBuffer {
   #newestSequence = 0;
   /** Samples made up while the buffer was empty, since the last packet. */
   #held = 0;
+  /** The peer has said that it is silent: what does not come is not lost. */
+  #resting = false;
   /** Frames by which the delay is to grow, and how long that has waited. */
   #toInsert = 0;
   #toDrop = 0;
@@ -63,16 +65,34 @@ export class JitterBuffer {
     return this.#started ? Math.max(0, this.#depth()) / 8 : 0;
   }
 
+  /** Whether the peer has said that it is silent. */
+  get resting(): boolean {
+    return this.#resting;
+  }
+
   /** Forgets the source: the next packet starts anew. For a change of SSRC. */
   reset(): void {
     this.#started = false;
+    this.#resting = false;
     this.#sequences.fill(-1);
+  }
+
+  /** Whether a packet was taken already: to decode it again would lead a codec with memory astray. */
+  has(sequence: number): boolean {
+    return this.#sequences[sequence % rememberedSequences] === sequence;
+  }
+
+  /** The peer is silent after this packet until its next sound: the gap is no loss. */
+  rest(sequence: number): void {
+    if (((sequence - this.#newestSequence) << 16) >> 16 < 0 && this.#started) return;
+    this.#newestSequence = sequence;
+    this.#resting = true;
   }
 
   /** Takes the first `length` samples of `pcm`. Late and repeated ones are counted and dropped. */
   push(sequence: number, timestamp: number, pcm: Int16Array, length: number): void {
     if (length <= 0 || length > deepest) return;
-    if (this.#sequences[sequence % rememberedSequences] === sequence) {
+    if (this.has(sequence)) {
       this.#duplicates++;
       return;
     }
@@ -85,7 +105,10 @@ export class JitterBuffer {
       this.#start(sequence, timestamp);
       ahead = initialDepth;
     }
-    if (newer) this.#newestSequence = sequence;
+    if (newer) {
+      this.#newestSequence = sequence;
+      this.#resting = false;
+    }
     if (ahead < this.#margin) this.#margin = ahead;
     if (ahead + length <= 0) {
       this.#late++;
@@ -107,7 +130,7 @@ export class JitterBuffer {
     } else this.#concealer.conceal(0, frameSamples);
     this.#concealer.commit(out);
     if (2 * present >= frameSamples) return "heard";
-    if (present === 0 && wasSilent) return "silent";
+    if (present === 0 && (wasSilent || this.#resting)) return "silent";
     this.#concealedFrames++;
     return "concealed";
   }

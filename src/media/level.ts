@@ -47,7 +47,6 @@ export class SpeechDetector {
   #inWindow = 0;
   #smoothDb: number | undefined;
   #floorDb = -60;
-  #levelDb = quietestDb;
   #state1 = 0;
   #state2 = 0;
   #run = 0;
@@ -61,22 +60,11 @@ export class SpeechDetector {
     this.#hangFrames = Math.max(1, Math.round((options.hangMs ?? 200) / frameMs));
   }
 
-  /** Level of the last frame above 130 Hz, dBFS. */
-  get levelDb(): number {
-    return this.#levelDb;
-  }
-
-  /** The noise floor, dBFS. */
-  get floorDb(): number {
-    return this.#floorDb;
-  }
-
   /** Takes a frame (160 samples); true while somebody speaks. */
   push(pcm: Int16Array): boolean {
-    this.#levelDb = decibels(this.#energy(pcm) / frameSamples);
-    this.#follow(this.#levelDb);
-    const loud =
-      this.#levelDb > this.#floorDb + this.#marginDb + this.extraMarginDb && this.#levelDb > this.#leastDb;
+    const db = decibels(this.#energy(pcm) / frameSamples);
+    this.#follow(db);
+    const loud = db > this.#floorDb + this.#marginDb + this.extraMarginDb && db > this.#leastDb;
     if (loud && !this.#tone.isTone(pcm)) {
       this.#pause = 0;
       if (++this.#run >= this.#startFrames) this.#speaking = true;

@@ -27,6 +27,9 @@ export class Concealer {
   #lost = silentAfter;
   /** Difference between the last true sample and the one the repetition would have had there. */
   #step = 0;
+  /** Least and greatest sample of the history: what is made up stays between them. */
+  #least = 0;
+  #most = 0;
 
   /** True while nothing but silence is made up. */
   get silent(): boolean {
@@ -72,13 +75,23 @@ export class Concealer {
     if (this.#at >= historySamples) this.#wrap(n);
     let sample = this.#loop[this.#at++] ?? 0;
     const ramp = this.#pitch >> 2;
-    if (n < ramp) sample += this.#step * (1 - (n + 1) / (ramp + 1));
+    if (n < ramp) {
+      sample += this.#step * (1 - (n + 1) / (ramp + 1));
+      sample = Math.max(this.#least, Math.min(this.#most, sample));
+    }
     return n < tenMs ? sample : sample * (1 - (0.2 * (n - tenMs)) / tenMs);
   }
 
   #begin(from: number): void {
     const wave = this.#wave;
-    for (let i = 0; i < historySamples; i++) wave[i] = this.#line[from + i] ?? 0;
+    this.#least = 0;
+    this.#most = 0;
+    for (let i = 0; i < historySamples; i++) {
+      const sample = this.#line[from + i] ?? 0;
+      wave[i] = sample;
+      if (sample < this.#least) this.#least = sample;
+      if (sample > this.#most) this.#most = sample;
+    }
     this.#pitch = findPitch(wave);
     this.#repeat(1);
     this.#step = (wave[historySamples - 1] ?? 0) - (wave[historySamples - 1 - this.#pitch] ?? 0);

@@ -24,18 +24,11 @@ export function createRtpHeader(): RtpHeader {
  */
 export function readRtp(packet: Uint8Array, header: RtpHeader): boolean {
   const size = packet.length;
-  if (size < rtpHeaderBytes) return false;
-  const first = packet[0] ?? 0;
+  const offset = rtpPayloadOffset(packet, size);
+  if (offset < 0) return false;
   const second = packet[1] ?? 0;
-  if (first >> 6 !== 2 || (second >= 192 && second <= 223)) return false;
-  let offset = rtpHeaderBytes + 4 * (first & 0x0f);
-  if ((first & 0x10) !== 0) {
-    if (offset + 4 > size) return false;
-    offset += 4 + 4 * (((packet[offset + 2] ?? 0) << 8) | (packet[offset + 3] ?? 0));
-  }
   let length = size - offset;
-  if (length < 0) return false;
-  if ((first & 0x20) !== 0) {
+  if (((packet[0] ?? 0) & 0x20) !== 0) {
     const padding = packet[size - 1] ?? 0;
     if (padding === 0 || padding > length) return false;
     length -= padding;
@@ -48,6 +41,20 @@ export function readRtp(packet: Uint8Array, header: RtpHeader): boolean {
   header.offset = offset;
   header.length = length;
   return true;
+}
+
+/** Where the payload starts in a packet of `size` octets; −1 for anything that is no RTP version 2 or whose header is cut short. */
+export function rtpPayloadOffset(packet: Uint8Array, size: number): number {
+  if (size < rtpHeaderBytes) return -1;
+  const first = packet[0] ?? 0;
+  const second = packet[1] ?? 0;
+  if (first >> 6 !== 2 || (second >= 192 && second <= 223)) return -1;
+  let offset = rtpHeaderBytes + 4 * (first & 0x0f);
+  if ((first & 0x10) !== 0) {
+    if (offset + 4 > size) return -1;
+    offset += 4 + 4 * (((packet[offset + 2] ?? 0) << 8) | (packet[offset + 3] ?? 0));
+  }
+  return offset > size ? -1 : offset;
 }
 
 /** Writes the 12 octets of a plain header at the start of `packet`; `offset` and `length` are not looked at. */

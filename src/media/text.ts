@@ -1,16 +1,6 @@
 /** T.140's mark for a place where text was lost (ITU-T T.140 Amendment 1). */
 export const lossMark = "\u{fffd}";
 
-/** What was typed so far, after `typed`: "\b" takes one character back. */
-export function applyText(soFar: string, typed: string): string {
-  const characters = Array.from(soFar);
-  for (const character of typed) {
-    if (character === "\b") characters.pop();
-    else characters.push(character);
-  }
-  return characters.join("");
-}
-
 /** Text as T.140 wants it: U+2028 for a new line, no control characters but backspace. */
 export function toT140(text: string): string {
   return keepPrintable(text.replaceAll(/\r\n|\r|\n/g, "\u2028"));

@@ -59,7 +59,7 @@ export class ToneDetector {
   /** Takes a frame (160 samples); answers what became certain with it. */
   push(pcm: Int16Array): ToneFound | undefined {
     const scan = this.#scan;
-    scan.scan(pcm);
+    scan.scan(pcm, leastPower);
     const loud = scan.power >= leastPower;
     const single = this.#isSingle(loud);
     const pair = loud && scan.firstShare + scan.secondShare > pairShare;

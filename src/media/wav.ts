@@ -36,15 +36,6 @@ export function wavHeader(format: WavFormat, dataBytes: number): Uint8Array {
   return header;
 }
 
-/** A whole file of mono or interleaved samples. */
-export function encodeWav(pcm: Int16Array, format: WavFormat): Uint8Array {
-  const file = new Uint8Array(wavHeaderBytes + 2 * pcm.length);
-  file.set(wavHeader(format, 2 * pcm.length));
-  const view = new DataView(file.buffer);
-  for (let i = 0; i < pcm.length; i++) view.setInt16(wavHeaderBytes + 2 * i, pcm[i] ?? 0, true);
-  return file;
-}
-
 /** Reads the header at the start of `file`: 16-bit PCM only, chunks of other kinds are stepped over. */
 export function readWavHeader(file: Uint8Array): Decoded<WavContent> {
   const view = new DataView(file.buffer, file.byteOffset, file.byteLength);

@@ -1,4 +1,5 @@
 import { agentHeader, freshVia, sendOnce, type AgentCore } from "./agent-core.ts";
+import { credentialsIn } from "./authenticator.ts";
 import { tagOf, type SipAddress } from "./compose.ts";
 import { dialogOfResponse, requestInDialog, type Dialog } from "./dialog.ts";
 import { printMessage } from "./print.ts";
@@ -33,13 +34,13 @@ export function createAcceptedForks(core: AgentCore): AcceptedForks {
     if (acks.size >= maxForks) return undefined;
     const dialog = dialogOfResponse(invite, response, destination);
     const { to } = requestInDialog(dialog, "ACK", []);
-    // RFC 3261 22.1: the ACK repeats the INVITE's credentials.
-    const credentials = invite.headers.filter((header) => credentialNames.has(header.name));
-    const ack = requestInDialog(dialog, "ACK", [freshVia(core, to.address), agentHeader(core), ...credentials]);
+    const ack = requestInDialog(dialog, "ACK", [
+      freshVia(core, to),
+      agentHeader(core),
+      ...credentialsIn(invite),
+    ]);
     acks.set(tag, { bytes: printMessage(ack.request), to });
     sendOnce(core, ack.request, to);
     return dialog;
   }
 }
-
-const credentialNames: ReadonlySet<string> = new Set(["Authorization", "Proxy-Authorization"]);

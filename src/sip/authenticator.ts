@@ -2,7 +2,7 @@ import type { Entropy } from "#base";
 import { randomToken } from "./compose.ts";
 import { answerChallenges, type DigestHashes } from "./digest.ts";
 import { headerValues } from "./header.ts";
-import type { SipHeader, SipResponse } from "./message.ts";
+import type { SipHeader, SipRequest, SipResponse } from "./message.ts";
 
 export interface SipCredentials {
   readonly username: string;
@@ -10,7 +10,7 @@ export interface SipCredentials {
 }
 
 /** The body and names a digest is computed over. */
-export interface Authenticated {
+interface Authenticated {
   readonly method: string;
   readonly uri: string;
   readonly body: Uint8Array;
@@ -88,4 +88,9 @@ export function createAuthenticator(
     const answer = answerChallenges({ challenges, credentials, ...question, cnonce, nonceCount, hashes });
     return answer.ok ? answer : undefined;
   }
+}
+
+/** The credentials a request carries: the ACK of its 2xx repeats them (RFC 3261 22.1). */
+export function credentialsIn(request: SipRequest): readonly SipHeader[] {
+  return request.headers.filter(({ name }) => name === "Authorization" || name === "Proxy-Authorization");
 }

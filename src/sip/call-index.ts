@@ -6,7 +6,7 @@ import type { ServerTransaction } from "./server-transactions.ts";
 import { GIVE_UP_MS } from "./timers.ts";
 
 /** What a user agent needs of a call of either direction. */
-export interface IndexedCall {
+interface IndexedCall {
   readonly callId: string;
   readonly localTag: string;
   receive(transaction: ServerTransaction): void;
@@ -23,6 +23,8 @@ export interface CallIndex {
   find(request: SipRequest): IndexedCall | undefined;
   /** Awaits answers under a Call-ID for two minutes. */
   expect(callId: string): void;
+  /** Awaits answers under a Call-ID until told otherwise. */
+  keep(callId: string): Disposable;
   knows(callId: string): boolean;
   readonly all: readonly IndexedCall[];
 }
@@ -32,13 +34,18 @@ const expectMs = 120_000;
 export function createCallIndex(clock: Clock): CallIndex {
   const calls = new Map<string, Map<string, IndexedCall>>();
   const expected = new Set<string>();
+  const kept = new Set<string>();
 
   return {
     add,
     dismiss,
     find,
     expect,
-    knows: (callId) => calls.has(callId) || expected.has(callId),
+    keep(callId) {
+      kept.add(callId);
+      return { [Symbol.dispose]: () => void kept.delete(callId) };
+    },
+    knows: (callId) => calls.has(callId) || expected.has(callId) || kept.has(callId),
     get all() {
       return [...calls.values()].flatMap((byTag) => [...byTag.values()]);
     },

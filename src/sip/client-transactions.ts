@@ -1,5 +1,5 @@
 import type { Clock, Driver } from "#base";
-import { ackOfRefusal, type SipAddress } from "./compose.ts";
+import { ackOfRefusal, isReliable, overTransport, type SipAddress } from "./compose.ts";
 import { headerValue, headerValues, parseCSeq, parseVia } from "./header.ts";
 import {
   inviteClient,
@@ -14,9 +14,9 @@ import { requestClient, startRequestClient, type RequestClientInput } from "./re
 import { runMachine } from "./run-machine.ts";
 
 /** Who asked: hears of every response that its transaction passes up, or once of its failure. */
-export interface ResponseReader {
+interface ResponseReader {
   response(response: SipResponse): void;
-  failed(reason: "timeout" | "transport"): void;
+  failed(reason: "timeout" | "transport", problem?: string): void;
 }
 
 /** Sends bytes; `request` names the client transaction they belong to and counts its sendings from 0. */
@@ -40,8 +40,8 @@ export interface ClientTransactions {
   sendRequest(request: SipRequest, to: SipAddress, reader: ResponseReader): void;
   /** False: no transaction waits for it. */
   receive(response: SipResponse): boolean;
-  /** The datagrams of a transaction cannot leave, or nobody listens where they go. */
-  sendFailed(key: string): void;
+  /** The messages of a transaction cannot leave, or nobody listens where they go; `problem` is a sentence on it. */
+  sendFailed(key: string, problem?: string): void;
   /** How many are still without a final response. */
   readonly waiting: number;
   readonly size: number;
@@ -50,21 +50,48 @@ export interface ClientTransactions {
 interface Entry {
   /** What is fed and answered is the same for both kinds. */
   readonly driver: Driver<RequestClientInput>;
+  readonly to: SipAddress;
   latest: SipResponse | undefined;
+  problem: string | undefined;
   waiting: boolean;
 }
 
-export function createClientTransactions(clock: Clock, send: SendDatagram): ClientTransactions {
+/** The way of a request: where it goes, and where instead when it cannot leave there. */
+interface Way {
+  readonly to: SipAddress;
+  readonly otherwise?: SipAddress;
+}
+
+/** RFC 3261 18.1.1, for a path whose MTU is not known. */
+const largestDatagramBytes = 1_300;
+/** How long a peer that took no TCP connection is sent large datagrams instead. */
+const refusalMs = 3_600_000;
+
+/** `largeOverTcp`: requests too large for a datagram go over TCP, and over UDP all the same when no connection comes about. */
+export function createClientTransactions(
+  clock: Clock,
+  send: SendDatagram,
+  options: {
+    readonly largeOverTcp?: boolean;
+    /** Hears of every response to a request of ours before its reader does. */
+    readonly answered?: (response: SipResponse, by: SipAddress) => void;
+  } = {},
+): ClientTransactions {
   const entries = new Map<string, Entry>();
+  const withoutTcp = new Set<string>();
   let waiting = 0;
 
   return {
-    sendInvite: (invite, to, reader) => openInvite(invite, to, reader, startInviteClient(clock.now())),
-    resumeInvite: (invite, to, reader) =>
-      void openInvite(invite, to, reader, resumeInviteClient(clock.now())),
-    sendRequest,
+    sendInvite: (invite, to, reader) => openInvite(invite, wayOf(invite, to), reader, startInviteClient),
+    resumeInvite: (invite, to, reader) => void openInvite(invite, { to }, reader, resumeInviteClient),
+    sendRequest: (request, to, reader) => openRequest(request, wayOf(request, to), reader),
     receive,
-    sendFailed: (key) => entries.get(key)?.driver.feed({ type: "transport-failed" }),
+    sendFailed(key, problem) {
+      const entry = entries.get(key);
+      if (entry === undefined) return;
+      entry.problem = problem;
+      entry.driver.feed({ type: "transport-failed" });
+    },
     get waiting() {
       return waiting;
     },
@@ -74,14 +101,18 @@ export function createClientTransactions(clock: Clock, send: SendDatagram): Clie
   };
 
   function openInvite(
-    invite: SipRequest,
-    to: SipAddress,
+    message: SipRequest,
+    way: Way,
     reader: ResponseReader,
-    first: ReturnType<typeof startInviteClient>,
+    start: typeof startInviteClient,
   ): OpenInvite {
+    const { to } = way;
+    const invite = overTransport(message, to.transport);
     const key = keyOf(invite);
     const bytes = printMessage(invite);
+    const first = start(clock.now(), isReliable(to));
     let resend = 0;
+    let detour: OpenInvite | undefined;
     const driver: Driver<InviteClientInput> = runMachine(inviteClient, first, clock, {
       over: () => close(key),
       effect: (effect: InviteClientEffect) => {
@@ -94,20 +125,28 @@ export function createClientTransactions(clock: Clock, send: SendDatagram): Clie
           }
           case "pass-up":
             return passUp(entry, reader);
-          case "fail":
-            return reader.failed(effect.reason);
+          case "fail": {
+            const otherwise = detourOf(way, effect.reason);
+            if (otherwise === undefined) return reader.failed(effect.reason, entry.problem);
+            detour = openInvite(message, { to: otherwise }, reader, start);
+          }
         }
       },
     });
-    const entry = open(key, driver);
-    return { cancelled: () => driver.feed({ type: "cancelled" }) };
+    const entry = open(key, to, driver);
+    return {
+      cancelled: () => (detour === undefined ? driver.feed({ type: "cancelled" }) : detour.cancelled()),
+    };
   }
 
-  function sendRequest(request: SipRequest, to: SipAddress, reader: ResponseReader): void {
+  function openRequest(message: SipRequest, way: Way, reader: ResponseReader): void {
+    const { to } = way;
+    const request = overTransport(message, to.transport);
     const key = keyOf(request);
     const bytes = printMessage(request);
+    const first = startRequestClient(clock.now(), isReliable(to));
     let resend = 0;
-    const driver = runMachine(requestClient, startRequestClient(clock.now()), clock, {
+    const driver = runMachine(requestClient, first, clock, {
       over: () => close(key),
       effect: (effect) => {
         switch (effect.type) {
@@ -115,16 +154,39 @@ export function createClientTransactions(clock: Clock, send: SendDatagram): Clie
             return send(bytes, to, { key, resend: resend++ });
           case "pass-up":
             return passUp(entry, reader);
-          case "fail":
-            return reader.failed(effect.reason);
+          case "fail": {
+            const otherwise = detourOf(way, effect.reason);
+            if (otherwise === undefined) return reader.failed(effect.reason, entry.problem);
+            openRequest(message, { to: otherwise }, reader);
+          }
         }
       },
     });
-    const entry = open(key, driver);
+    const entry = open(key, to, driver);
   }
 
-  function open(key: string, driver: Driver<RequestClientInput>): Entry {
-    const entry: Entry = { driver, latest: undefined, waiting: true };
+  /** A CANCEL goes where its INVITE went (RFC 3261 9.1). */
+  function wayOf(request: SipRequest, to: SipAddress): Way {
+    if (request.method === "CANCEL") {
+      const invite = entries.get(keyOf(request).replace("CANCEL", "INVITE"));
+      return { to: invite?.to ?? to };
+    }
+    if (options.largeOverTcp !== true || isReliable(to) || withoutTcp.has(placeOf(to))) return { to };
+    if (printMessage(request).length <= largestDatagramBytes) return { to };
+    return { to: { ...to, transport: "tcp" }, otherwise: to };
+  }
+
+  /** The same branch serves again: should the first copy have arrived after all, the second counts as its repetition. */
+  function detourOf(way: Way, reason: "timeout" | "transport"): SipAddress | undefined {
+    if (way.otherwise === undefined || reason === "timeout") return undefined;
+    const place = placeOf(way.otherwise);
+    withoutTcp.add(place);
+    clock.alarm(clock.now() + refusalMs, () => withoutTcp.delete(place));
+    return way.otherwise;
+  }
+
+  function open(key: string, to: SipAddress, driver: Driver<RequestClientInput>): Entry {
+    const entry: Entry = { driver, to, latest: undefined, problem: undefined, waiting: true };
     entries.set(key, entry);
     waiting += 1;
     return entry;
@@ -145,6 +207,7 @@ export function createClientTransactions(clock: Clock, send: SendDatagram): Clie
     const entry = entries.get(keyOf(response));
     if (entry === undefined) return false;
     entry.latest = response;
+    options.answered?.(response, entry.to);
     entry.driver.feed({ type: "response", status: response.status });
     return true;
   }
@@ -154,6 +217,10 @@ export function createClientTransactions(clock: Clock, send: SendDatagram): Clie
     if (entry.latest.status >= 200) settle(entry);
     reader.response(entry.latest);
   }
+}
+
+function placeOf({ address, port }: SipAddress): string {
+  return `${address} ${port}`;
 }
 
 function keyOf(message: SipRequest | SipResponse): string {

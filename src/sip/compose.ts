@@ -2,19 +2,26 @@ import type { Entropy } from "#base";
 import { headerValue, headerValues, parseNameAddr, parseVia, printVia } from "./header.ts";
 import type { SipHeader, SipMessage, SipRequest, SipResponse } from "./message.ts";
 import { reasonPhrase } from "./status.ts";
-import { parseUri } from "./uri.ts";
+import { parseUri, type SipUri } from "./uri.ts";
 
-/** Where a datagram goes or comes from. IPv6 addresses stand without brackets; `address` may be a host name where that is said. */
+/** What carries messages; `tls` is TLS over TCP. */
+export type SipTransport = "udp" | "tcp" | "tls";
+
+/** Where a message goes or comes from. IPv6 addresses stand without brackets; `address` may be a host name where that is said. */
 export interface SipAddress {
   readonly address: string;
   readonly port: number;
+  /** Absent: udp. */
+  readonly transport?: SipTransport;
+  /** The name it was found by: a TLS certificate must bear it, and a dialog's requests to that name stay with this address. */
+  readonly domain?: string;
 }
 
 const text = new TextEncoder();
 const noBody = new Uint8Array();
 
 /** The methods a call of ours takes (RFC 3261 20.5). */
-export const allowedMethods = "INVITE, ACK, CANCEL, BYE, OPTIONS, INFO, UPDATE";
+export const allowedMethods = "INVITE, ACK, CANCEL, BYE, OPTIONS, INFO, UPDATE, PRACK, NOTIFY";
 
 /** `length` octets of chance as lower-case hex: for tags, branches, cnonces. */
 export function randomToken(entropy: Entropy, length: number): string {
@@ -31,12 +38,29 @@ export function hostText(address: string): string {
   return address.includes(":") ? `[${address}]` : address;
 }
 
+/** Whether the transport delivers by itself: then no request is repeated (RFC 3261 17). */
+export function isReliable(to: SipAddress): boolean {
+  return to.transport === "tcp" || to.transport === "tls";
+}
+
 /** Our Via, asking for symmetric routing (RFC 3581). */
-export function viaOf(local: SipAddress, branch: string): SipHeader {
+export function viaOf(local: SipAddress, branch: string, transport: SipTransport = "udp"): SipHeader {
+  const protocol = `SIP/2.0/${transport.toUpperCase()}`;
   return {
     name: "Via",
-    value: `SIP/2.0/UDP ${hostText(local.address)}:${local.port};branch=${branch};rport`,
+    value: `${protocol} ${hostText(local.address)}:${local.port};branch=${branch};rport`,
   };
+}
+
+/** A request of ours whose topmost Via names the transport it takes (RFC 3261 18.1.1). */
+export function overTransport(message: SipRequest, transport: SipTransport = "udp"): SipRequest {
+  const at = message.headers.findIndex((header) => header.name === "Via");
+  const via = message.headers[at];
+  if (via === undefined) return message;
+  const value = via.value.replace(/^SIP\/2\.0\/[A-Z]+/, `SIP/2.0/${transport.toUpperCase()}`);
+  return value === via.value
+    ? message
+    : { ...message, headers: message.headers.with(at, { name: "Via", value }) };
 }
 
 /** `<uri>` with the tag, when there is one. */
@@ -80,7 +104,10 @@ export function responseTo(
 
 const copiedNames: ReadonlySet<string> = new Set(["Via", "From", "To", "Call-ID", "CSeq"]);
 
-function content(headers: readonly SipHeader[], sdp: string | undefined): Pick<SipMessage, "headers" | "body"> {
+function content(
+  headers: readonly SipHeader[],
+  sdp: string | undefined,
+): Pick<SipMessage, "headers" | "body"> {
   if (sdp === undefined) return { headers, body: noBody };
   return {
     headers: [...headers, { name: "Content-Type", value: "application/sdp" }],
@@ -136,8 +163,9 @@ export function withSource(message: SipRequest, source: SipAddress): SipRequest 
   return { ...message, headers: [...vias, ...others] };
 }
 
-/** Where responses go: the address the request came from, at its port when `rport` was asked for, else the Via's (RFC 3261 18.2.2). */
+/** Where responses go: over the connection the request came by; over UDP to its address, at its port when `rport` was asked for, else the Via's (RFC 3261 18.2.2). */
 export function responseAddress(message: SipRequest, source: SipAddress): SipAddress {
+  if (isReliable(source)) return source;
   const value = headerValues(message, "Via")[0];
   const via = value === undefined ? undefined : parseVia(value);
   if (via === undefined || via.rport !== undefined) return source;
@@ -156,11 +184,45 @@ export function uriOf(message: SipMessage, name: "From" | "To" | "Contact"): str
   return value === undefined ? undefined : parseNameAddr(value)?.uri;
 }
 
-/** Host and port of a sip URI; the host may be a name. Undefined for anything else. */
-export function addressOf(uri: string): SipAddress | undefined {
+/** Port of a transport when none is named (RFC 3261 19.1.2). */
+export function defaultPort(transport: SipTransport = "udp"): number {
+  return transport === "tls" ? 5061 : 5060;
+}
+
+/**
+ * Where a sip URI of a dialog leads that so far went to `server`; the address may be a host name. Undefined for
+ * anything else. A URI that names the server, or no transport of its own, keeps to it, and TLS is never left.
+ */
+export function addressOf(uri: string, server?: SipAddress): SipAddress | undefined {
   const parsed = parseUri(uri);
   if (parsed === undefined || parsed.host === "") return undefined;
-  return { address: parsed.host, port: parsed.port ?? 5060 };
+  const { host, port } = parsed;
+  const named = transportOf(parsed);
+  const used = server?.transport ?? "udp";
+  const transport = named ?? used;
+  const place = { address: host, port: port ?? defaultPort(transport) };
+  if (server === undefined) return transport === "udp" ? place : { ...place, transport };
+  if (used === "tls" && transport !== "tls") return server;
+  const loose = named === undefined && isReliable(server);
+  if (transport === used && isServer(parsed, server, loose)) return server;
+  if (transport === "udp") return place;
+  const domain = /^[\d.]+$|:/.test(host) ? server.domain : host;
+  return { ...place, transport, ...(domain === undefined ? {} : { domain }) };
+}
+
+/** `loose`: whatever its port, for a connection's peer that names no transport often gives the port of its UDP. */
+function isServer(uri: SipUri, server: SipAddress, loose: boolean): boolean {
+  const host = uri.host.toLowerCase();
+  const byName = host === server.domain?.toLowerCase();
+  if (!byName && host !== server.address) return false;
+  return loose || (uri.port ?? (byName ? server.port : defaultPort(server.transport))) === server.port;
+}
+
+/** The transport a sip URI names; undefined when it leaves it open. */
+export function transportOf(uri: SipUri): SipTransport | undefined {
+  if (uri.scheme === "sips") return "tls";
+  const named = uri.params.get("transport")?.toLowerCase();
+  return named === "udp" || named === "tcp" || named === "tls" ? named : undefined;
 }
 
 /** The SDP a message carries, or undefined. A body without a type counts when it begins as one. */

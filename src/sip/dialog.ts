@@ -2,7 +2,7 @@ import { addressOf, request, tagOf, taggedUri, uriOf, type SipAddress } from "./
 import { headerValue, headerValues, parseCSeq, parseNameAddr } from "./header.ts";
 import type { SavedDialog } from "./leg.ts";
 import type { SipHeader, SipRequest, SipResponse } from "./message.ts";
-import { parseUri } from "./uri.ts";
+import { parseUri, printUri } from "./uri.ts";
 
 /** RFC 3261 12: what both sides know of each other. A value; each request or refresh makes a new one. */
 export interface Dialog {
@@ -98,7 +98,7 @@ export function requestInDialog(
   const { uri, routes, hop } = routing(dialog);
   const [via, ...others] = headers;
   return {
-    to: addressOf(hop) ?? dialog.fallback,
+    to: addressOf(hop, dialog.fallback) ?? dialog.fallback,
     request: request(method, uri, [
       ...(via === undefined ? [] : [via]),
       { name: "Max-Forwards", value: "70" },
@@ -115,10 +115,20 @@ export function requestInDialog(
 function routing(dialog: Dialog): { uri: string; routes: readonly string[]; hop: string } {
   const first = dialog.routeSet[0];
   const firstUri = first === undefined ? undefined : parseNameAddr(first)?.uri;
-  if (firstUri === undefined) return { uri: dialog.remoteTarget, routes: [], hop: dialog.remoteTarget };
+  const target = asRequestUri(dialog.remoteTarget);
+  if (firstUri === undefined) return { uri: target, routes: [], hop: dialog.remoteTarget };
   const loose = parseUri(firstUri)?.params.has("lr") ?? true;
-  if (loose) return { uri: dialog.remoteTarget, routes: dialog.routeSet, hop: firstUri };
-  return { uri: firstUri, routes: [...dialog.routeSet.slice(1), `<${dialog.remoteTarget}>`], hop: firstUri };
+  if (loose) return { uri: target, routes: dialog.routeSet, hop: firstUri };
+  const routes = [...dialog.routeSet.slice(1), `<${dialog.remoteTarget}>`];
+  return { uri: asRequestUri(firstUri), routes, hop: firstUri };
+}
+
+/** A URI without what a Request-URI must not have: headers and a method (RFC 3261 12.2.1.1, 19.1.1). As written when it has neither. */
+function asRequestUri(text: string): string {
+  const uri = parseUri(text);
+  if (uri === undefined || (uri.headers.size === 0 && !uri.params.has("method"))) return text;
+  const params = new Map([...uri.params].filter(([name]) => name !== "method"));
+  return printUri({ ...uri, params, headers: new Map() });
 }
 
 /** CSeq number of a message; 0 when it cannot be read. */

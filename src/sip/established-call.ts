@@ -1,73 +1,81 @@
-import { contactFor, type AgentCore } from "./agent-core.ts";
-import { acceptance, startAcceptance, type AcceptanceInput } from "./acceptance.ts";
-import type { Authenticator } from "./authenticator.ts";
-import { allowedMethods, responseTo, sdpOf } from "./compose.ts";
-import { advanceDialog, cseqOf, type Dialog } from "./dialog.ts";
+import type { AgentCore } from "./agent-core.ts";
+import { createCallSession, type CallSession, type SessionEvent } from "./call-session.ts";
+import { responseTo } from "./compose.ts";
+import type { LocalSession } from "./descriptions.ts";
+import type { DialogRequests } from "./dialog-requests.ts";
 import { evidenceOf } from "./evidence.ts";
-import { sendBye } from "./farewell.ts";
-import { headerValues } from "./header.ts";
-import type { LegEnd } from "./leg.ts";
-import type { SipHeader, SipRequest, SipResponse } from "./message.ts";
+import type { LegControls, LegEnd } from "./leg.ts";
+import type { SipRequest } from "./message.ts";
 import { capabilities, pressedKey, refusedMethod, unsupportedExtension } from "./plain-answers.ts";
-import { runMachine } from "./run-machine.ts";
-import { answerTo, offerOf, readAnswer, type LineMedia, type LocalMedia } from "./sdp.ts";
+import type { LineMedia } from "./sdp.ts";
 import type { ServerTransaction } from "./server-transactions.ts";
-import type { Driver } from "#base";
+import type { SessionTimerPolicy } from "./session-expires.ts";
+import { createTransfers, type TransferEvent } from "./transfer.ts";
 
 export type EstablishedEvent =
-  /** The ACK of a 2xx of ours. */
-  | { readonly type: "acknowledged" }
-  | { readonly type: "media-changed"; readonly media: LineMedia }
+  | SessionEvent
+  | TransferEvent
   | { readonly type: "key-pressed"; readonly key: string }
+  /** The peer did not take a key of ours; no status: it said nothing. */
+  | { readonly type: "key-refused"; readonly key: string; readonly status?: number }
   /** BYE of the peer. */
-  | { readonly type: "left"; readonly evidence: Pick<LegEnd, "q850" | "q850Text"> }
-  /** A 2xx of ours was never acknowledged: BYE went out. */
-  | { readonly type: "unacknowledged" };
+  | { readonly type: "left"; readonly evidence: Pick<LegEnd, "q850" | "q850Text"> };
 
-/** A confirmed dialog with media: answers the peer's requests until one side says BYE. */
-export interface EstablishedCall {
+/** A dialog with media: answers the peer's requests and makes ours until one side says BYE. */
+export interface EstablishedCall
+  extends LegControls, Pick<CallSession, "media" | "confirm" | "accept" | "renegotiate" | "takeAnswer"> {
   readonly remoteTag: string;
   /** A request inside the dialog. */
   receive(transaction: ServerTransaction): void;
   /** An ACK inside the dialog. */
   acknowledge(ack: SipRequest): void;
-  /** Answers an INVITE with 200, repeated until its ACK; without `sdp` it carries our offer. */
-  accept(transaction: ServerTransaction, sdp: string | undefined): void;
   bye(): void;
+  /** Ends it without BYE: another fork answered, or the INVITE was refused. */
+  close(): void;
 }
 
-/** Our side of the session so far: the description sent last and its version (RFC 3264 8). */
-export interface LocalSession {
-  readonly local: LocalMedia;
-  readonly id: number;
-  readonly version: number;
-  readonly sdp: string;
-}
-
-interface Waiting {
-  readonly driver: Driver<AcceptanceInput>;
-  readonly ourOffer: boolean;
+export interface EstablishedStart {
+  readonly requests: DialogRequests;
+  readonly session: LocalSession;
+  /** Undefined: our offer has not been answered yet. */
+  readonly media: LineMedia | undefined;
+  readonly contactUser: string;
+  readonly caller: "us" | "them";
+  readonly timers: SessionTimerPolicy;
 }
 
 export function createEstablishedCall(
   core: AgentCore,
-  start: {
-    readonly dialog: Dialog;
-    readonly session: LocalSession;
-    /** Undefined: our offer has not been answered yet. */
-    readonly media: LineMedia | undefined;
-    readonly authenticator: Authenticator;
-    /** User part of our Contact. */
-    readonly contactUser: string;
-  },
+  start: EstablishedStart,
   report: (event: EstablishedEvent) => void,
 ): EstablishedCall {
-  let { dialog, session, media } = start;
+  const { requests } = start;
   let over = false;
-  /** 2xx of ours still without ACK, by CSeq number. */
-  const waiting = new Map<number, Waiting>();
+  const session = createCallSession(core, start, (event) => {
+    if (event.type === "session-lost") bye();
+    report(event);
+  });
+  const transfers = createTransfers(core.clock, requests, report);
 
-  return { remoteTag: dialog.remoteTag, receive, acknowledge, accept, bye };
+  return {
+    remoteTag: requests.dialog.remoteTag,
+    get media() {
+      return session.media;
+    },
+    confirm: (response) => session.confirm(response),
+    accept: (transaction, body) => session.accept(transaction, body),
+    renegotiate: (transaction) => session.renegotiate(transaction),
+    takeAnswer: (sdp) => session.takeAnswer(sdp),
+    receive,
+    acknowledge: (ack) => session.acknowledge(ack),
+    hold: () => session.want({ held: true }),
+    resume: () => session.want({ held: false }),
+    offer: (local) => session.want({ local }),
+    transfer: (targetUri) => (over ? undefined : transfers.start(targetUri)),
+    sendInfoDtmf,
+    bye,
+    close,
+  };
 
   function receive(transaction: ServerTransaction): void {
     const { request } = transaction;
@@ -75,9 +83,7 @@ export function createEstablishedCall(
       const status = request.method === "BYE" ? 200 : 481;
       return transaction.respond(responseTo(request, status));
     }
-    const advanced = advanceDialog(dialog, request);
-    if (advanced === undefined) return transaction.respond(responseTo(request, 500));
-    dialog = advanced;
+    if (!requests.take(request)) return transaction.respond(responseTo(request, 500));
     const unsupported = unsupportedExtension(request);
     if (unsupported !== undefined) return transaction.respond(unsupported);
     switch (request.method) {
@@ -85,9 +91,11 @@ export function createEstablishedCall(
         return leave(transaction);
       case "INVITE":
       case "UPDATE":
-        return renegotiate(transaction);
+        return session.renegotiate(transaction);
       case "INFO":
         return inform(transaction);
+      case "NOTIFY":
+        return transfers.notified(transaction);
       case "OPTIONS":
         return transaction.respond(capabilities(request));
       case "PRACK": // Nothing of ours asked for one (RFC 3262 3).
@@ -99,7 +107,7 @@ export function createEstablishedCall(
 
   function leave(transaction: ServerTransaction): void {
     transaction.respond(responseTo(transaction.request, 200));
-    finish();
+    close();
     const { q850, q850Text } = evidenceOf(transaction.request);
     report({
       type: "left",
@@ -113,102 +121,33 @@ export function createEstablishedCall(
     if (key !== undefined) report({ type: "key-pressed", key });
   }
 
-  /** Re-INVITE and UPDATE: the offer is answered with the media we have; a refused one leaves the call as it is. */
-  function renegotiate(transaction: ServerTransaction): void {
-    const { request } = transaction;
-    const offer = sdpOf(request);
-    if ([...waiting.values()].some((entry) => entry.ourOffer)) {
-      return transaction.respond(responseTo(request, 491)); // Our own offer is still out (RFC 3261 14.2).
-    }
-    if (offer === undefined) {
-      if (request.method === "INVITE") return accept(transaction, undefined);
-      return transaction.respond(okTo(request, undefined));
-    }
-    const answer = describe((version) => {
-      const made = answerTo(offer, session.local, { id: session.id, version });
-      return made.ok ? made : undefined;
-    });
-    if (answer === undefined) return transaction.respond(responseTo(request, 488));
-    if (request.method === "INVITE") accept(transaction, answer.sdp);
-    else transaction.respond(okTo(request, answer.sdp));
-    change(answer.media);
-  }
-
-  function accept(transaction: ServerTransaction, sdp: string | undefined): void {
-    const { request } = transaction;
-    const ourOffer = sdp === undefined;
-    const body =
-      sdp ??
-      describe((version) => ({ sdp: offerOf(session.local, { id: session.id, version }) }))?.sdp ??
-      session.sdp;
-    const response = okTo(request, body);
-    const number = cseqOf(request);
-    transaction.watch({ cancelled: () => undefined, acknowledged: acknowledge });
-    const driver = runMachine(acceptance, startAcceptance(core.clock.now()), core.clock, {
-      effect(effect) {
-        if (effect.type === "send-response") return transaction.respond(response);
-        waiting.delete(number);
-        bye();
-        report({ type: "unacknowledged" });
-      },
-    });
-    waiting.set(number, { driver, ourOffer });
-  }
-
-  function acknowledge(ack: SipRequest): void {
-    const entry = waiting.get(cseqOf(ack));
-    if (entry === undefined) return;
-    waiting.delete(cseqOf(ack));
-    entry.driver.feed({ type: "settled" });
-    if (entry.ourOffer) {
-      const sdp = sdpOf(ack);
-      const answer = sdp === undefined ? undefined : readAnswer(session.local, sdp);
-      if (answer?.ok === true) change(answer.media);
-    }
-    report({ type: "acknowledged" });
-  }
-
-  /** A description of ours: the version grows only when the text differs from the one sent last. */
-  function describe<Made extends { readonly sdp: string }>(
-    make: (version: number) => Made | undefined,
-  ): Made | undefined {
-    const same = make(session.version);
-    if (same === undefined || same.sdp === session.sdp) return same;
-    const version = session.version + 1;
-    const made = make(version);
-    if (made !== undefined) session = { ...session, version, sdp: made.sdp };
-    return made;
-  }
-
-  function change(next: LineMedia): void {
-    if (JSON.stringify(next) === JSON.stringify(media)) return;
-    media = next;
-    report({ type: "media-changed", media: next });
-  }
-
-  function okTo(request: SipRequest, sdp: string | undefined): SipResponse {
-    const recorded = headerValues(request, "Record-Route").map((value) => ({ name: "Record-Route", value }));
-    const headers: readonly SipHeader[] = [
-      ...(request.method === "INVITE" ? recorded : []),
-      contactFor(core, dialog.fallback.address, start.contactUser),
-      { name: "Allow", value: allowedMethods },
-    ];
-    return responseTo(request, 200, {
-      toTag: dialog.localTag,
-      headers,
-      ...(sdp === undefined ? {} : { sdp }),
+  function sendInfoDtmf(digit: string, durationMs: number): void {
+    if (!/^[0-9*#A-D]$/.test(digit)) throw new Error("the digit to send is none of 0-9, *, # and A-D");
+    const ms = Math.round(durationMs);
+    if (!(ms >= 1 && ms <= 60_000)) throw new Error("a digit lasts 1 to 60000 ms");
+    if (over) return;
+    requests.send({
+      method: "INFO",
+      compose: () => ({
+        headers: [],
+        body: { type: "application/dtmf-relay", text: `Signal=${digit}\r\nDuration=${ms}\r\n` },
+      }),
+      response: ({ status }) =>
+        status < 300 ? undefined : report({ type: "key-refused", key: digit, status }),
+      failed: () => report({ type: "key-refused", key: digit }),
     });
   }
 
   function bye(): void {
     if (over) return;
-    finish();
-    sendBye(core, dialog, start.authenticator);
+    close();
+    requests.bye();
   }
 
-  function finish(): void {
+  function close(): void {
     over = true;
-    for (const entry of waiting.values()) entry.driver.feed({ type: "settled" });
-    waiting.clear();
+    session.close();
+    transfers.close();
+    requests.close();
   }
 }

@@ -31,6 +31,6 @@ function buildBye(core: AgentCore, dialog: Dialog, authenticator: Authenticator 
   const bare = requestInDialog(dialog, "BYE", []);
   const credentials =
     authenticator?.headersFor({ method: "BYE", uri: bare.request.uri, body: bare.request.body }) ?? [];
-  const via = freshVia(core, bare.to.address);
+  const via = freshVia(core, bare.to);
   return requestInDialog(dialog, "BYE", [via, agentHeader(core), ...credentials]).request;
 }

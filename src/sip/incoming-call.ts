@@ -1,17 +1,21 @@
 import { contactFor, type AgentCore } from "./agent-core.ts";
 import { createAuthenticator } from "./authenticator.ts";
+import type { AcceptedBody } from "./call-session.ts";
 import { allowedMethods, randomToken, responseTo, sdpOf, tagOf } from "./compose.ts";
+import type { LocalSession } from "./descriptions.ts";
 import { cseqOf, dialogOfRequest } from "./dialog.ts";
+import { createDialogRequests } from "./dialog-requests.ts";
 import { createEstablishedCall, type EstablishedCall, type EstablishedEvent } from "./established-call.ts";
 import { headerValue, headerValues } from "./header.ts";
-import type { IncomingCallEvent } from "./leg.ts";
+import type { IncomingCallEvent, LegControls } from "./leg.ts";
 import type { SipHeader, SipRequest, SipResponse } from "./message.ts";
-import { capabilities, refusedMethod } from "./plain-answers.ts";
-import { answerTo, type LineMedia, type LocalMedia } from "./sdp.ts";
+import { capabilities, refusedMethod, supported } from "./plain-answers.ts";
+import { createReliableResponses, wantsReliable } from "./reliable-responses.ts";
+import { answerTo, offerOf, type LineMedia, type LocalMedia } from "./sdp.ts";
 import type { ServerTransaction } from "./server-transactions.ts";
 import { parseUri } from "./uri.ts";
 
-export interface RefusalDetails {
+interface RefusalDetails {
   readonly reason?: string;
   /** Goes into a Reason header (RFC 3326). */
   readonly q850?: number;
@@ -19,9 +23,10 @@ export interface RefusalDetails {
 }
 
 /** A call that came in, from its INVITE to its end. */
-export interface ReceivedCall {
+export interface ReceivedCall extends Pick<LegControls, "hold" | "resume" | "offer"> {
   readonly callId: string;
   readonly localTag: string;
+  /** 180; not sent where it must be reliable and carry an offer that is not there yet (RFC 3262 5). */
   ring(): void;
   earlyMedia(local: LocalMedia): LineMedia | undefined;
   answer(local: LocalMedia): LineMedia | undefined;
@@ -52,6 +57,15 @@ export function createReceivedCall(
   const offer = sdpOf(request);
   const contactUser = parseUri(dialog.localUri)?.user?.replace(/[^A-Za-z0-9+._*-]/g, "") || "outdial";
   const ringAlarm = core.clock.alarm(core.clock.now() + longestRingMs, () => reject(480));
+  const authenticator = createAuthenticator(undefined, core.entropy, core.hashes);
+  const requests = createDialogRequests(core, { dialog, authenticator }, () => undefined);
+  const reliable = wantsReliable(request)
+    ? createReliableResponses(core, transaction, unacknowledged)
+    : undefined;
+  /** The session that a reliable response described, and whether the caller has said that it came. */
+  let early: { readonly call: EstablishedCall; readonly confirmed: boolean } | undefined;
+  /** The answer waits for that. */
+  let answering = false;
   let phase: Phase = { type: "unanswered" };
   /** Said goodbye before the ACK: BYE waits for it (RFC 3261 15). */
   let byeWanted = false;
@@ -60,49 +74,106 @@ export function createReceivedCall(
   return {
     callId: dialog.callId,
     localTag,
-    ring: () => (phase.type === "unanswered" ? transaction.respond(respond(180)) : undefined),
+    ring,
     earlyMedia,
     answer,
     reject,
     hangUp,
     receive,
     acknowledge,
+    hold: () => answered()?.hold(),
+    resume: () => answered()?.resume(),
+    offer: (local) => answered()?.offer(local),
   };
 
+  function answered(): EstablishedCall | undefined {
+    return phase.type === "answered" && !byeWanted ? phase.established : undefined;
+  }
+
+  function ring(): void {
+    if (phase.type !== "unanswered") return;
+    if (reliable === undefined) return transaction.respond(respond(180));
+    if (offer !== undefined || early !== undefined)
+      reliable.send(respond(180), (prack) => pracked(prack, false));
+  }
+
   function earlyMedia(local: LocalMedia): LineMedia | undefined {
-    if (phase.type !== "unanswered" || offer === undefined) return undefined;
-    const answer = answerTo(offer, local, { id: sdpId, version: 1 });
-    if (!answer.ok) return undefined;
-    transaction.respond(respond(183, { sdp: answer.sdp }));
-    return answer.media;
+    if (phase.type !== "unanswered") return undefined;
+    if (early !== undefined) return early.call.media;
+    const made = describe(local);
+    if (made === undefined || (reliable === undefined && offer === undefined)) return undefined;
+    const response = respond(183, { sdp: made.sdp });
+    if (reliable === undefined) transaction.respond(response);
+    else {
+      early = {
+        call: establish({ local, id: sdpId, version: 1, sdp: made.sdp }, made.media),
+        confirmed: false,
+      };
+      reliable.send(response, (prack) => pracked(prack, true));
+    }
+    return made.media;
+  }
+
+  /** Our answer, or our offer when the INVITE has none; undefined when nothing can be agreed. */
+  function describe(local: LocalMedia): { readonly sdp: string; readonly media?: LineMedia } | undefined {
+    const session = { id: sdpId, version: 1 };
+    if (offer === undefined) return { sdp: offerOf(local, session) };
+    const made = answerTo(offer, local, session);
+    return made.ok ? made : undefined;
   }
 
   function answer(local: LocalMedia): LineMedia | undefined {
     if (phase.type !== "unanswered") return undefined;
-    if (offer === undefined) {
-      establish({ local, id: sdpId, version: 0, sdp: "" }, undefined).accept(transaction, undefined);
+    if (early !== undefined) {
+      answering = true;
+      answerEarly();
+      return early.call.media;
+    }
+    const made = describe(local);
+    if (made === undefined) {
+      reject(488);
       return undefined;
     }
-    const answer = answerTo(offer, local, { id: sdpId, version: 1 });
-    if (!answer.ok) {
-      reject(answer.status);
-      return undefined;
-    }
-    const session = { local, id: sdpId, version: 1, sdp: answer.sdp };
-    establish(session, answer.media).accept(transaction, answer.sdp);
-    return answer.media;
+    const session = { local, id: sdpId, version: 1, sdp: made.sdp };
+    const established = establish(session, made.media);
+    accept(established, offer === undefined ? { type: "offer" } : { type: "answer", sdp: made.sdp });
+    return made.media;
   }
 
-  function establish(
-    session: { local: LocalMedia; id: number; version: number; sdp: string },
-    media: LineMedia | undefined,
-  ): EstablishedCall {
+  /** A 2xx must not overtake a description that is still unacknowledged (RFC 3262 3); that one was the answer, so it has none. */
+  function answerEarly(): void {
+    if (answering && early?.confirmed === true && phase.type === "unanswered")
+      accept(early.call, { type: "nothing" });
+  }
+
+  function accept(established: EstablishedCall, body: AcceptedBody): void {
     ringAlarm[Symbol.dispose]();
-    const authenticator = createAuthenticator(undefined, core.entropy, core.hashes);
-    const start = { dialog, session, media, authenticator, contactUser };
-    const established = createEstablishedCall(core, start, follow);
+    reliable?.close();
     phase = { type: "answered", established, acknowledged: false };
-    return established;
+    established.accept(transaction, body);
+  }
+
+  function establish(session: LocalSession, media: LineMedia | undefined): EstablishedCall {
+    const start = { requests, session, media, contactUser, caller: "them" } as const;
+    return createEstablishedCall(core, { ...start, timers: core.sessionTimer }, follow);
+  }
+
+  function pracked(prack: ServerTransaction, describing: boolean): void {
+    const sdp = sdpOf(prack.request);
+    if (sdp !== undefined && early?.call.media !== undefined) early.call.renegotiate(prack);
+    else {
+      prack.respond(responseTo(prack.request, 200));
+      if (sdp !== undefined) early?.call.takeAnswer(sdp);
+    }
+    if (!describing || early === undefined) return;
+    early = { ...early, confirmed: true };
+    answerEarly();
+  }
+
+  function unacknowledged(): void {
+    if (phase.type !== "unanswered") return;
+    transaction.respond(respond(504));
+    end("nobody");
   }
 
   function follow(event: EstablishedEvent): void {
@@ -110,14 +181,24 @@ export function createReceivedCall(
       case "acknowledged":
         return confirm();
       case "media-changed":
-        return phase.type === "answered" ? report({ type: "media-changed", media: event.media }) : undefined;
+        return tell({ type: "media-changed", media: event.media });
       case "key-pressed":
-        return phase.type === "answered" ? report({ type: "dtmf", digit: event.key }) : undefined;
+        return phase.type === "answered" ? tell({ type: "dtmf", digit: event.key }) : undefined;
+      case "offer-settled":
+        return tell(event);
+      case "key-refused":
+      case "transfer": // Neither is asked of a call that came in.
+        return;
       case "left":
         return end("them");
-      case "unacknowledged":
-        return end("nobody");
+      case "session-lost":
+        return end(event.why === "gone" ? "them" : "nobody");
     }
+  }
+
+  /** Nothing follows the end, also while our BYE still waits for the ACK. */
+  function tell(event: IncomingCallEvent): void {
+    if (phase.type !== "over" && !byeWanted) report(event);
   }
 
   function confirm(): void {
@@ -142,8 +223,7 @@ export function createReceivedCall(
   function cancel(): void {
     if (phase.type !== "unanswered") return;
     transaction.respond(respond(487));
-    phase = { type: "over" };
-    ringAlarm[Symbol.dispose]();
+    close();
     report({ type: "cancelled" });
   }
 
@@ -156,7 +236,10 @@ export function createReceivedCall(
   }
 
   function receive(inside: ServerTransaction): void {
+    if (inside.request.method === "PRACK" && reliable !== undefined) return reliable.acknowledge(inside);
     if (phase.type === "answered") return phase.established.receive(inside);
+    const renegotiable = phase.type === "unanswered" && early?.confirmed === true;
+    if (inside.request.method === "UPDATE" && renegotiable) return early?.call.receive(inside);
     switch (inside.request.method) {
       case "INVITE":
       case "UPDATE": // The first offer is still unanswered (RFC 3261 14.2, RFC 3311 5.2).
@@ -191,8 +274,9 @@ export function createReceivedCall(
     const recorded = headerValues(request, "Record-Route").map((value) => ({ name: "Record-Route", value }));
     const early: SipHeader[] = [
       ...recorded,
-      contactFor(core, transaction.source.address, contactUser),
+      contactFor(core, transaction.source, contactUser),
       { name: "Allow", value: allowedMethods },
+      supported,
     ];
     return responseTo(request, status, {
       ...others,
@@ -203,9 +287,15 @@ export function createReceivedCall(
 
   function end(by: "us" | "them" | "nobody"): void {
     if (phase.type === "over") return;
+    close();
+    if (!byeWanted) report({ type: "ended", by });
+  }
+
+  function close(): void {
     phase = { type: "over" };
     ringAlarm[Symbol.dispose]();
-    if (!byeWanted) report({ type: "ended", by });
+    reliable?.close();
+    early?.call.close();
   }
 }
 

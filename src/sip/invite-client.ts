@@ -8,9 +8,10 @@ export type InviteClientState =
       readonly resendAt: number;
       readonly intervalMs: number;
       readonly giveUpAt: number;
+      readonly reliable: boolean;
     }
   /** `giveUpAt` is Infinity until a CANCEL went out (RFC 3261 9.1). */
-  | { readonly type: "proceeding"; readonly giveUpAt: number }
+  | { readonly type: "proceeding"; readonly giveUpAt: number; readonly reliable: boolean }
   | { readonly type: "completed"; readonly forgetAt: number }
   | { readonly type: "accepted"; readonly forgetAt: number }
   | { readonly type: "terminated" };
@@ -29,7 +30,7 @@ export type InviteClientEffect =
 
 type InviteClientStep = Step<InviteClientState, InviteClientEffect>;
 
-/** The INVITE client transaction over UDP: timers A, B, D and M. */
+/** The INVITE client transaction: timers A, B, D and M; over a reliable transport without A and with D of zero. */
 export const inviteClient = {
   step,
   deadline,
@@ -37,16 +38,17 @@ export const inviteClient = {
 } satisfies Machine<InviteClientState, InviteClientInput, InviteClientEffect>;
 
 /** Sends the INVITE for the first time. */
-export function startInviteClient(now: number): InviteClientStep {
+export function startInviteClient(now: number, reliable = false): InviteClientStep {
+  const resendAt = reliable ? Infinity : now + T1_MS;
   return to(
-    { type: "calling", resendAt: now + T1_MS, intervalMs: T1_MS, giveUpAt: now + GIVE_UP_MS },
+    { type: "calling", resendAt, intervalMs: T1_MS, giveUpAt: now + GIVE_UP_MS, reliable },
     { type: "send-invite" },
   );
 }
 
 /** Takes up an INVITE that an earlier process sent and that is being cancelled: nothing is sent, answers are awaited. */
-export function resumeInviteClient(now: number): InviteClientStep {
-  return to({ type: "proceeding", giveUpAt: now + GIVE_UP_MS });
+export function resumeInviteClient(now: number, reliable = false): InviteClientStep {
+  return to({ type: "proceeding", giveUpAt: now + GIVE_UP_MS, reliable });
 }
 
 function step(state: InviteClientState, input: InviteClientInput | Tick, now: number): InviteClientStep {
@@ -57,7 +59,7 @@ function step(state: InviteClientState, input: InviteClientInput | Tick, now: nu
       return respond(state, input.status, now);
     case "cancelled":
       return state.type === "proceeding"
-        ? to({ type: "proceeding", giveUpAt: Math.min(state.giveUpAt, now + GIVE_UP_MS) })
+        ? to({ ...state, giveUpAt: Math.min(state.giveUpAt, now + GIVE_UP_MS) })
         : to(state);
     case "transport-failed":
       return fail(state);
@@ -70,11 +72,11 @@ function respond(state: InviteClientState, status: number, now: number): InviteC
     case "proceeding":
       if (status < 200) {
         const giveUpAt = state.type === "proceeding" ? state.giveUpAt : Infinity;
-        return to({ type: "proceeding", giveUpAt }, { type: "pass-up" });
+        return to({ type: "proceeding", giveUpAt, reliable: state.reliable }, { type: "pass-up" });
       }
       if (status < 300) return to({ type: "accepted", forgetAt: now + GIVE_UP_MS }, { type: "pass-up" });
       return to(
-        { type: "completed", forgetAt: now + GIVE_UP_MS },
+        { type: "completed", forgetAt: state.reliable ? now : now + GIVE_UP_MS },
         { type: "send-ack" },
         { type: "pass-up" },
       );

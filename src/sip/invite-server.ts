@@ -3,12 +3,13 @@ import { GIVE_UP_MS, T1_MS, T2_MS, T4_MS } from "./timers.ts";
 
 /** RFC 3261 17.2.1, with the accepted state of RFC 6026 7.1. */
 export type InviteServerState =
-  | { readonly type: "proceeding" }
+  | { readonly type: "proceeding"; readonly reliable: boolean }
   | {
       readonly type: "completed";
       readonly resendAt: number;
       readonly intervalMs: number;
       readonly giveUpAt: number;
+      readonly reliable: boolean;
     }
   | { readonly type: "confirmed"; readonly forgetAt: number }
   | { readonly type: "accepted"; readonly forgetAt: number }
@@ -30,7 +31,7 @@ export type InviteServerEffect =
 
 type InviteServerStep = Step<InviteServerState, InviteServerEffect>;
 
-/** The INVITE server transaction over UDP: timers G, H, I and L. */
+/** The INVITE server transaction: timers G, H, I and L; over a reliable transport without G and with I of zero. */
 export const inviteServer = {
   step,
   deadline,
@@ -38,8 +39,8 @@ export const inviteServer = {
 } satisfies Machine<InviteServerState, InviteServerInput, InviteServerEffect>;
 
 /** Answers 100 Trying, which must be the latest response by then. */
-export function startInviteServer(): InviteServerStep {
-  return to({ type: "proceeding" }, { type: "send-response" });
+export function startInviteServer(reliable = false): InviteServerStep {
+  return to({ type: "proceeding", reliable }, { type: "send-response" });
 }
 
 function step(state: InviteServerState, input: InviteServerInput | Tick, now: number): InviteServerStep {
@@ -64,7 +65,13 @@ function respond(state: InviteServerState, status: number, now: number): InviteS
       if (status < 300)
         return to({ type: "accepted", forgetAt: now + GIVE_UP_MS }, { type: "send-response" });
       return to(
-        { type: "completed", resendAt: now + T1_MS, intervalMs: T1_MS, giveUpAt: now + GIVE_UP_MS },
+        {
+          type: "completed",
+          resendAt: state.reliable ? Infinity : now + T1_MS,
+          intervalMs: T1_MS,
+          giveUpAt: now + GIVE_UP_MS,
+          reliable: state.reliable,
+        },
         { type: "send-response" },
       );
     case "accepted": // The call repeats its 2xx itself until the ACK (RFC 3261 13.3.1.4).
@@ -79,7 +86,7 @@ function respond(state: InviteServerState, status: number, now: number): InviteS
 function acknowledge(state: InviteServerState, now: number): InviteServerStep {
   switch (state.type) {
     case "completed":
-      return to({ type: "confirmed", forgetAt: now + T4_MS });
+      return to({ type: "confirmed", forgetAt: state.reliable ? now : now + T4_MS });
     case "accepted":
       return to(state, { type: "pass-ack" });
     case "proceeding":

@@ -41,7 +41,7 @@ export function endOrphan(
 /** As much of the lost INVITE as CANCEL and ACK repeat. */
 function inviteOf(core: AgentCore, saved: SavedDialog, branch: string): SipRequest {
   return request("INVITE", saved.requestUri, [
-    viaOf(core.localTo(saved.destination.address), branch),
+    viaOf(core.localTo(saved.destination.address), branch, saved.destination.transport),
     { name: "Max-Forwards", value: "70" },
     ...saved.routeSet.map((value) => ({ name: "Route", value })),
     { name: "From", value: taggedUri(saved.localUri, saved.localTag) },

@@ -2,8 +2,10 @@ import { createAcceptedForks } from "./accepted-forks.ts";
 import type { AgentCore } from "./agent-core.ts";
 import { createAuthenticator } from "./authenticator.ts";
 import type { OpenInvite } from "./client-transactions.ts";
-import { cancelOf, newBranch, randomToken, responseTo, sdpOf, tagOf, type SipAddress } from "./compose.ts";
+import { cancelOf, newBranch, randomToken, responseTo, tagOf, type SipAddress } from "./compose.ts";
 import type { Dialog } from "./dialog.ts";
+import type { DialogRequests } from "./dialog-requests.ts";
+import { createEarlyForks } from "./early-forks.ts";
 import { createEstablishedCall, type EstablishedCall, type EstablishedEvent } from "./established-call.ts";
 import { evidenceOf } from "./evidence.ts";
 import { sendBye } from "./farewell.ts";
@@ -15,14 +17,15 @@ import {
   type InviteIdentity,
   type InviteOrder,
 } from "./invite-message.ts";
-import type { LegEnd, LegEvent, SavedDialog } from "./leg.ts";
+import type { LegControls, LegEnd, LegEvent, SavedDialog } from "./leg.ts";
 import type { SipRequest, SipResponse } from "./message.ts";
 import { capabilities, refusedMethod } from "./plain-answers.ts";
-import { offerOf, readAnswer, type LineMedia } from "./sdp.ts";
+import { offerOf, type LineMedia } from "./sdp.ts";
 import type { ServerTransaction } from "./server-transactions.ts";
+import { longerInterval } from "./session-expires.ts";
 
 /** A call of ours from its INVITE to its end. */
-export interface OutgoingCall {
+export interface OutgoingCall extends LegControls {
   readonly callId: string;
   readonly localTag: string;
   readonly dialog: SavedDialog;
@@ -30,9 +33,11 @@ export interface OutgoingCall {
   readonly destination: SipAddress;
   readonly over: boolean;
   /** Sends the INVITE, once; `ended` is called at the end of the call. */
-  send(destination: SipAddress, ended: () => void): void;
-  /** Ends a call that could not be sent. */
-  abandon(): void;
+  send(destination: SipAddress, ended: () => void, options?: SendOptions): void;
+  /** Sends the same INVITE to another server, after `elsewhere` has been answered with true. */
+  moveTo(destination: SipAddress): void;
+  /** Ends a call that cannot be sent, or no further; `problem` is a sentence on the reason. */
+  abandon(problem?: string): void;
   /** CANCEL or BYE; a CANCEL waits for the first provisional response (RFC 3261 9.1). */
   hangUp(): void;
   /** A request inside the dialog. */
@@ -40,17 +45,34 @@ export interface OutgoingCall {
   acknowledge(ack: SipRequest): void;
 }
 
+export interface SendOptions {
+  /**
+   * Asked when a server refused with 503 or could not be reached before it said more than 100 (RFC 3263 4.3): true
+   * when there is another one, to which `moveTo` or `abandon` follows.
+   */
+  readonly elsewhere?: () => boolean;
+  /** Tells of the INVITE by `leg-invited-again`: where it goes could not be known before. */
+  readonly announced?: boolean;
+}
+
 type Phase =
   | { readonly type: "prepared" }
+  /** Between two servers; `failure` is the end if there is none after all. */
+  | { readonly type: "moving"; readonly failure: Ending }
   | {
       readonly type: "inviting";
       readonly invite: SipRequest;
       readonly transaction: OpenInvite;
       readonly provisional: boolean;
+      /** A provisional response other than 100 came: the INVITE may have rung, and goes nowhere else. */
+      readonly progressed: boolean;
       readonly cancelSent: boolean;
     }
   | { readonly type: "answered"; readonly established: EstablishedCall; readonly status: SipResponse }
   | { readonly type: "over" };
+
+/** How often somebody on the way may want a longer session interval. */
+const maxRaises = 3;
 
 export function createOutgoingCall(
   core: AgentCore,
@@ -62,7 +84,7 @@ export function createOutgoingCall(
   const authenticator = createAuthenticator(order.credentials, core.entropy, core.hashes);
   const attempt = authenticator.attempt();
   const forks = createAcceptedForks(core);
-  const earlyMedia = new Map<string, LineMedia>();
+  const early = createEarlyForks(core, { local: order.media, authenticator, establish, changed });
   /** Forks that said BYE before their 200 reached us. */
   const leftEarly = new Set<string>();
   let identity: InviteIdentity = {
@@ -70,12 +92,16 @@ export function createOutgoingCall(
     branch: newBranch(core.entropy),
     cseq: 1,
   };
-  let destination: SipAddress = { address: order.host, port: order.port };
+  let destination: SipAddress = order.server ?? { address: order.host, port: order.port };
   let phase: Phase = { type: "prepared" };
   let ringingStatus: number | undefined;
   let ourAct: LegEnd["ourAct"];
   let ringAlarm: Disposable | undefined;
   let whenEnded: (() => void) | undefined;
+  let elsewhere: SendOptions["elsewhere"];
+  /** The session interval to ask for (RFC 4028); undefined: none. */
+  let timers = order.sessionTimer === "off" ? undefined : (order.sessionTimer ?? core.sessionTimer);
+  let raises = 0;
 
   return {
     callId: order.callId,
@@ -88,92 +114,183 @@ export function createOutgoingCall(
       return phase.type === "over";
     },
     send,
-    abandon: () => end({ by: ourAct === undefined ? "nobody" : "us", failure: "transport" }),
+    moveTo,
+    abandon,
     hangUp,
     receive,
-    acknowledge: (ack) => (phase.type === "answered" ? phase.established.acknowledge(ack) : undefined),
+    acknowledge: (ack) => answered()?.acknowledge(ack),
+    hold: () => answered()?.hold(),
+    resume: () => answered()?.resume(),
+    offer: (local) => answered()?.offer(local),
+    transfer: (targetUri) => answered()?.transfer(targetUri),
+    sendInfoDtmf: (digit, durationMs) => answered()?.sendInfoDtmf(digit, durationMs),
   };
 
-  function send(to: SipAddress, ended: () => void): void {
+  function answered(): EstablishedCall | undefined {
+    return phase.type === "answered" ? phase.established : undefined;
+  }
+
+  function send(to: SipAddress, ended: () => void, options: SendOptions = {}): void {
     if (phase.type !== "prepared") return;
     destination = to;
     whenEnded = ended;
+    elsewhere = options.elsewhere;
     ringAlarm = core.clock.alarm(core.clock.now() + order.ringTimeoutMs, () => stop("ring-timeout"));
     invite(false);
+    if (options.announced === true) announce();
+  }
+
+  function moveTo(to: SipAddress): void {
+    if (phase.type !== "moving") return;
+    destination = to;
+    identity = { ...identity, branch: newBranch(core.entropy) };
+    invite(true);
+    announce();
+  }
+
+  function abandon(problem?: string): void {
+    const by = ourAct === undefined ? "nobody" : "us";
+    const failure: Ending = phase.type === "moving" ? phase.failure : { by, failure: "transport" };
+    end({ ...failure, ...(problem === undefined ? {} : { problem }) });
+  }
+
+  function announce(): void {
+    report({ type: "leg-invited-again", dialog: savedInvite(order, identity, destination) });
   }
 
   function invite(authenticated: boolean): void {
-    const bare = buildInvite(core, order, identity, { sdp, credentials: [] });
+    const parts = { sdp, destination, timers };
+    const bare = buildInvite(core, order, identity, { ...parts, credentials: [] });
     const credentials = authenticated ? authenticator.headersFor(bare) : [];
-    const message = buildInvite(core, order, identity, { sdp, credentials });
+    const message = buildInvite(core, order, identity, { ...parts, credentials });
     const transaction = core.clients.sendInvite(message, destination, {
       response: (response) => take(message, response),
-      failed: (reason) => end({ by: ourAct === undefined ? "nobody" : "us", failure: reason }),
+      failed(reason, problem) {
+        const more = problem === undefined ? {} : { problem };
+        const failure = { by: ourAct === undefined ? "nobody" : "us", failure: reason, ...more } as const;
+        if (goElsewhere(failure)) forsake(message, destination);
+        else end(failure);
+      },
     });
-    phase = { type: "inviting", invite: message, transaction, provisional: false, cancelSent: false };
+    phase = {
+      type: "inviting",
+      invite: message,
+      transaction,
+      provisional: false,
+      progressed: false,
+      cancelSent: false,
+    };
+  }
+
+  function goElsewhere(failure: Ending): boolean {
+    if (phase.type !== "inviting" || phase.progressed || ourAct !== undefined) return false;
+    if (elsewhere?.() !== true) return false;
+    phase = { type: "moving", failure };
+    return true;
+  }
+
+  /** A server given up may answer yet: it is told to stop, and a 200 of it is hung up at once. */
+  function forsake(invite: SipRequest, server: SipAddress): void {
+    let cancelled = false;
+    core.clients.resumeInvite(invite, server, {
+      response(response) {
+        if (response.status < 200 && !cancelled) {
+          cancelled = true;
+          core.clients.sendRequest(cancelOf(invite), server, unheard);
+        }
+        if (response.status < 200 || response.status >= 300) return;
+        const dialog = forks.acknowledge(invite, response, server);
+        if (dialog !== undefined) sendBye(core, dialog, authenticator);
+      },
+      failed: () => undefined,
+    });
   }
 
   function take(invite: SipRequest, response: SipResponse): void {
-    if (response.status < 200) return ring(response);
+    if (response.status < 200) return ring(invite, response);
     if (response.status < 300) return accept(invite, response);
     if (phase.type !== "inviting") return;
     const challenged = response.status === 401 || response.status === 407;
     if (challenged && ourAct === undefined && attempt.learn(response, invite)) return inviteAgain();
-    end({
+    if (ourAct === undefined && asksForLonger(response)) return inviteAgain();
+    const ending: Ending = {
       by: ourAct === undefined ? "them" : "us",
       ...evidenceOf(response),
       ...(challenged && ourAct === undefined ? { failure: "auth" } : {}),
-    });
+    };
+    if (response.status !== 503 || !goElsewhere(ending)) end(ending);
   }
 
   function inviteAgain(): void {
     identity = { ...identity, branch: newBranch(core.entropy), cseq: identity.cseq + 1 };
     invite(true);
-    report({ type: "leg-invited-again", dialog: savedInvite(order, identity, destination) });
+    announce();
   }
 
-  function ring(response: SipResponse): void {
+  /** 422: the interval was too short for somebody on the way (RFC 4028 7.3). */
+  function asksForLonger(response: SipResponse): boolean {
+    const longer = timers === undefined ? undefined : longerInterval(response, timers.expiresS);
+    if (timers === undefined || longer === undefined || raises >= maxRaises) return false;
+    raises += 1;
+    timers = { ...timers, expiresS: longer, minimumS: longer };
+    return true;
+  }
+
+  function ring(invite: SipRequest, response: SipResponse): void {
     if (phase.type !== "inviting") return;
-    phase = { ...phase, provisional: true };
+    phase = { ...phase, provisional: true, progressed: phase.progressed || response.status > 100 };
+    const taken = early.take(invite, response, destination);
     if (ourAct !== undefined) return cancel();
-    const tag = tagOf(response, "To") ?? "";
-    if (response.status === 199) earlyMedia.delete(tag); // RFC 6228: this fork has ended.
-    if (response.status === 100 || response.status === 199) return;
-    if (response.status !== ringingStatus) {
+    if (taken === "passed-over" || response.status === 100) return;
+    if (response.status !== 199 && response.status !== ringingStatus) {
       ringingStatus = response.status;
       report({ type: "leg-ringing", status: response.status });
     }
-    const media = readMedia(response);
-    if (media === undefined || sameMedia(media, [...earlyMedia.values()].at(-1))) return;
-    earlyMedia.delete(tag); // To the end: the latest fork to send media is the one listened to.
-    if (earlyMedia.size < 32) earlyMedia.set(tag, media);
-    report({ type: "leg-early-media", media });
+    if (taken.listen !== undefined) report({ type: "leg-early-media", media: taken.listen });
   }
 
   function accept(invite: SipRequest, response: SipResponse): void {
     const dialog = forks.acknowledge(invite, response, destination);
     if (dialog === undefined) return;
-    if (phase.type !== "inviting") return sendBye(core, dialog, authenticator); // A second fork, or too late.
+    const requests = early.confirm(dialog);
+    if (phase.type !== "inviting") return requests.bye(); // A second fork, or too late.
     if (ourAct !== undefined) {
-      sendBye(core, dialog, authenticator);
+      requests.bye();
       return end({ by: "us", ...evidenceOf(response) });
     }
-    const early = earlyMedia.get(dialog.remoteTag) ?? earlyMedia.get("");
-    const media = sdpOf(response) === undefined ? early : readMedia(response);
+    const tag = dialog.remoteTag;
+    const media = early.answerOf(tag, response);
     if (media === undefined) {
-      sendBye(core, dialog, authenticator);
+      requests.bye();
       return end({ by: "nobody", ...evidenceOf(response), failure: "media" });
     }
     ringAlarm?.[Symbol.dispose]();
-    phase = { type: "answered", established: establish(dialog, media), status: response };
-    report({ type: "leg-answered", media, dialog: savedAnswer(dialog, invite.uri) });
-    if (leftEarly.has(dialog.remoteTag)) end({ by: "them", ...evidenceOf(response) });
+    const established = early.callOf(tag) ?? establish(requests, media);
+    phase = { type: "answered", established, status: response };
+    report({ type: "leg-answered", media, dialog: savedAnswer(requests.dialog) });
+    established.confirm(response);
+    if (leftEarly.has(tag)) end({ by: "them", ...evidenceOf(response) });
   }
 
-  function establish(dialog: Dialog, media: LineMedia): EstablishedCall {
+  function establish(requests: DialogRequests, media: LineMedia): EstablishedCall {
     const session = { local: order.media, id: sdpId, version: 1, sdp };
-    const start = { dialog, session, media, authenticator, contactUser: contactUserOf(order) };
-    return createEstablishedCall(core, start, (event) => follow(event));
+    const contactUser = contactUserOf(order);
+    const start = { requests, session, media, contactUser, caller: "us" } as const;
+    const { remoteTag } = requests.dialog;
+    return createEstablishedCall(core, { ...start, timers: timers ?? core.sessionTimer }, (event) =>
+      answered()?.remoteTag === remoteTag ? follow(event) : followEarly(event, remoteTag),
+    );
+  }
+
+  function followEarly(event: EstablishedEvent, tag: string): void {
+    if (phase.type !== "inviting" || ourAct !== undefined) return;
+    if (event.type !== "media-changed" || !early.changeMedia(tag, event.media)) return;
+    report({ type: "leg-early-media", media: event.media });
+  }
+
+  function changed(dialog: Dialog): void {
+    if (answered()?.remoteTag !== dialog.remoteTag) return;
+    report({ type: "leg-dialog-changed", dialog: savedAnswer(dialog) });
   }
 
   function follow(event: EstablishedEvent): void {
@@ -182,11 +299,20 @@ export function createOutgoingCall(
         return;
       case "media-changed":
         return report({ type: "leg-media-changed", media: event.media });
+      case "offer-settled":
+        return report({ ...event, type: "leg-offer-settled" });
+      case "transfer":
+        return report({ ...event, type: "leg-transfer" });
       case "key-pressed":
         return report({ type: "leg-dtmf", digit: event.key });
+      case "key-refused": {
+        const status = event.status === undefined ? {} : { status: event.status };
+        return report({ type: "leg-dtmf-refused", digit: event.key, ...status });
+      }
       case "left":
         return end({ by: "them", ...answerEvidence(), ...event.evidence });
-      case "unacknowledged":
+      case "session-lost":
+        if (event.why === "gone") return end({ by: "them", ...answerEvidence() });
         return end({ by: "nobody", ...answerEvidence(), failure: "timeout" });
     }
   }
@@ -205,6 +331,7 @@ export function createOutgoingCall(
         return end({ by: "us", ...evidence });
       }
       case "prepared":
+      case "moving":
         ourAct = "cancel";
         return end({ by: "us" });
       case "inviting":
@@ -215,18 +342,16 @@ export function createOutgoingCall(
   }
 
   function stop(act: "cancel" | "ring-timeout"): void {
-    if (phase.type !== "inviting" || ourAct !== undefined) return;
+    if ((phase.type !== "inviting" && phase.type !== "moving") || ourAct !== undefined) return;
     ourAct = act;
-    if (phase.provisional) cancel();
+    if (phase.type === "moving") end({ by: "us" });
+    else if (phase.provisional) cancel();
   }
 
   function cancel(): void {
     if (phase.type !== "inviting" || phase.cancelSent) return;
     phase = { ...phase, cancelSent: true };
-    core.clients.sendRequest(cancelOf(phase.invite), destination, {
-      response: () => undefined, // What counts is the INVITE's own final response.
-      failed: () => undefined,
-    });
+    core.clients.sendRequest(cancelOf(phase.invite), destination, unheard);
     phase.transaction.cancelled();
   }
 
@@ -236,6 +361,8 @@ export function createOutgoingCall(
     if (phase.type === "answered" && phase.established.remoteTag === tag) {
       return phase.established.receive(transaction);
     }
+    const fork = phase.type === "inviting" && request.method === "UPDATE" ? early.callOf(tag) : undefined;
+    if (fork !== undefined) return fork.receive(transaction);
     switch (request.method) {
       case "BYE":
         if (phase.type === "inviting" && leftEarly.size < 32) leftEarly.add(tag);
@@ -252,23 +379,23 @@ export function createOutgoingCall(
     }
   }
 
-  function readMedia(response: SipResponse): LineMedia | undefined {
-    const answer = sdpOf(response);
-    const read = answer === undefined ? undefined : readAnswer(order.media, answer);
-    return read?.ok === true ? read.media : undefined;
-  }
-
-  function end(how: Omit<LegEnd, "answered" | "ringing" | "ourAct">): void {
+  function end(how: Ending): void {
     if (phase.type === "over") return;
-    const answered = phase.type === "answered";
+    const established = answered();
+    established?.close();
     phase = { type: "over" };
+    early.close();
     ringAlarm?.[Symbol.dispose]();
     const act = how.by === "us" && ourAct !== undefined ? { ourAct } : {};
-    report({ type: "leg-ended", end: { ...how, answered, ringing: ringingStatus !== undefined, ...act } });
+    report({
+      type: "leg-ended",
+      end: { ...how, answered: established !== undefined, ringing: ringingStatus !== undefined, ...act },
+    });
     whenEnded?.();
   }
 }
 
-function sameMedia(a: LineMedia, b: LineMedia | undefined): boolean {
-  return JSON.stringify(a) === JSON.stringify(b);
-}
+type Ending = Omit<LegEnd, "answered" | "ringing" | "ourAct">;
+
+/** Of a CANCEL nobody awaits the answer: what counts is the INVITE's own final response. */
+const unheard = { response: () => undefined, failed: () => undefined };

@@ -5,7 +5,7 @@ const colon = 58;
 
 /** The Call-ID of a datagram, found without reading the rest: what a stranger's flood costs us. Undefined when none is seen. */
 export function peekCallId(bytes: Uint8Array): string | undefined {
-  for (let end = bytes.indexOf(lineFeed); end >= 0; ) {
+  for (let end = bytes.indexOf(lineFeed); end >= 0;) {
     const start = end + 1;
     end = bytes.indexOf(lineFeed, start);
     const line = bytes.subarray(start, end < 0 ? bytes.length : end);

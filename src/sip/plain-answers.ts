@@ -4,40 +4,44 @@ import type { SipHeader, SipRequest, SipResponse } from "./message.ts";
 
 const allow: SipHeader = { name: "Allow", value: allowedMethods };
 
+/** The extensions we have: reliable provisional responses (RFC 3262), the end of early dialogs (RFC 6228), session timers (RFC 4028). */
+export const supported: SipHeader = { name: "Supported", value: "100rel, 199, timer" };
+const known: ReadonlySet<string> = new Set(["100rel", "timer"]);
+
 /** Methods that exist but are never served: an agent that pays for its calls neither redirects, registers nor relays. */
-const refusedMethods: ReadonlySet<string> = new Set([
-  "MESSAGE",
-  "NOTIFY",
-  "PRACK",
-  "PUBLISH",
-  "REGISTER",
-  "SUBSCRIBE",
-]);
+const refusedMethods: ReadonlySet<string> = new Set(["MESSAGE", "PRACK", "PUBLISH", "REGISTER", "SUBSCRIBE"]);
 
 /** 200 to OPTIONS: what we can do (RFC 3261 11.2). */
 export function capabilities(request: SipRequest, toTag?: string): SipResponse {
   return responseTo(request, 200, {
     ...(toTag === undefined ? {} : { toTag }),
-    headers: [allow, { name: "Accept", value: "application/sdp" }],
+    headers: [allow, supported, { name: "Accept", value: "application/sdp" }],
   });
 }
 
-/** Refuses a method that no call takes: 603 to REFER, 405 or 501 to the others. */
+/** Refuses a method that no call takes: 603 to REFER, 481 to NOTIFY, 405 or 501 to the others. */
 export function refusedMethod(request: SipRequest, toTag?: string): SipResponse {
-  const status = request.method === "REFER" ? 603 : refusedMethods.has(request.method) ? 405 : 501;
+  const status = refusals.get(request.method) ?? (refusedMethods.has(request.method) ? 405 : 501);
   return responseTo(request, status, {
     ...(toTag === undefined ? {} : { toTag }),
-    headers: status === 603 ? [] : [allow],
+    headers: status === 405 || status === 501 ? [allow] : [],
   });
 }
 
-/** 420 when the request insists on an extension (RFC 3261 8.2.2.3): we have none. */
+/** NOTIFY is taken where a REFER of ours asked for it; elsewhere there is no subscription (RFC 6665 4.1.3). */
+const refusals: ReadonlyMap<string, number> = new Map([
+  ["REFER", 603],
+  ["NOTIFY", 481],
+]);
+
+/** 420 when the request insists on an extension that we have not (RFC 3261 8.2.2.3). */
 export function unsupportedExtension(request: SipRequest, toTag?: string): SipResponse | undefined {
-  const required = headerValues(request, "Require");
-  if (required.length === 0 || request.method === "ACK" || request.method === "CANCEL") return undefined;
+  if (request.method === "ACK" || request.method === "CANCEL") return undefined;
+  const missing = headerValues(request, "Require").filter((option) => !known.has(option.toLowerCase()));
+  if (missing.length === 0) return undefined;
   return responseTo(request, 420, {
     ...(toTag === undefined ? {} : { toTag }),
-    headers: [{ name: "Unsupported", value: required.join(", ") }],
+    headers: [{ name: "Unsupported", value: missing.join(", ") }],
   });
 }
 

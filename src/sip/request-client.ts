@@ -9,6 +9,7 @@ export type RequestClientState =
       readonly resendAt: number;
       readonly intervalMs: number;
       readonly giveUpAt: number;
+      readonly reliable: boolean;
     }
   | { readonly type: "completed"; readonly forgetAt: number }
   | { readonly type: "terminated" };
@@ -24,7 +25,7 @@ export type RequestClientEffect =
 
 type RequestClientStep = Step<RequestClientState, RequestClientEffect>;
 
-/** The non-INVITE client transaction over UDP: timers E, F and K. */
+/** The non-INVITE client transaction: timers E, F and K; over a reliable transport without E and with K of zero. */
 export const requestClient = {
   step,
   deadline,
@@ -32,9 +33,10 @@ export const requestClient = {
 } satisfies Machine<RequestClientState, RequestClientInput, RequestClientEffect>;
 
 /** Sends the request for the first time. */
-export function startRequestClient(now: number): RequestClientStep {
+export function startRequestClient(now: number, reliable = false): RequestClientStep {
+  const resendAt = reliable ? Infinity : now + T1_MS;
   return to(
-    { type: "trying", resendAt: now + T1_MS, intervalMs: T1_MS, giveUpAt: now + GIVE_UP_MS },
+    { type: "trying", resendAt, intervalMs: T1_MS, giveUpAt: now + GIVE_UP_MS, reliable },
     { type: "send-request" },
   );
 }
@@ -57,7 +59,7 @@ function respond(state: RequestClientState, status: number, now: number): Reques
     case "trying":
     case "proceeding":
       if (status < 200) return to({ ...state, type: "proceeding" }, { type: "pass-up" });
-      return to({ type: "completed", forgetAt: now + T4_MS }, { type: "pass-up" });
+      return to({ type: "completed", forgetAt: state.reliable ? now : now + T4_MS }, { type: "pass-up" });
     case "completed":
     case "terminated":
       return to(state);

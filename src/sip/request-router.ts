@@ -19,6 +19,7 @@ import { capabilities, refusedMethod, unsupportedExtension } from "./plain-answe
 import { printMessage } from "./print.ts";
 import { answerTo } from "./sdp.ts";
 import type { ServerTransaction, ServerTransactions } from "./server-transactions.ts";
+import { intervalTooSmall } from "./session-expires.ts";
 import { parseUri } from "./uri.ts";
 
 /** What an INVITE says about the call. User parts are unescaped, empty when there is none. */
@@ -85,7 +86,7 @@ export function createRequestRouter(
     const transaction = open(request, source);
     if (tagOf(request, "To") !== undefined) return transaction.respond(responseTo(request, 481));
     const toTag = newTag();
-    const refusal = unacceptable(request, toTag);
+    const refusal = unacceptable(request, toTag) ?? tooShort(request, toTag);
     if (refusal !== undefined) return transaction.respond(refusal);
     switch (request.method) {
       case "INVITE":
@@ -123,6 +124,10 @@ export function createRequestRouter(
     const request = withSource(result.request, source);
     const response = responseTo(request, result.status, { toTag: newTag() });
     core.send(printMessage(response), responseAddress(request, source));
+  }
+
+  function tooShort(request: SipRequest, toTag: string): SipResponse | undefined {
+    return request.method === "INVITE" ? intervalTooSmall(request, core.sessionTimer, toTag) : undefined;
   }
 
   function newTag(): string {

@@ -4,8 +4,8 @@ import { GIVE_UP_MS } from "./timers.ts";
 /** RFC 3261 17.2.2: any request but INVITE and ACK. */
 export type RequestServerState =
   /** Given up when nobody answers it in 64*T1: the other side has done so too. */
-  | { readonly type: "trying"; readonly forgetAt: number }
-  | { readonly type: "proceeding"; readonly forgetAt: number }
+  | { readonly type: "trying"; readonly forgetAt: number; readonly reliable: boolean }
+  | { readonly type: "proceeding"; readonly forgetAt: number; readonly reliable: boolean }
   | { readonly type: "completed"; readonly forgetAt: number }
   | { readonly type: "terminated" };
 
@@ -22,7 +22,7 @@ export interface RequestServerEffect {
 
 type RequestServerStep = Step<RequestServerState, RequestServerEffect>;
 
-/** The non-INVITE server transaction over UDP: timer J. */
+/** The non-INVITE server transaction: timer J, zero over a reliable transport. */
 export const requestServer = {
   step,
   deadline: (state) => (state.type === "terminated" ? Infinity : state.forgetAt),
@@ -30,8 +30,8 @@ export const requestServer = {
 } satisfies Machine<RequestServerState, RequestServerInput, RequestServerEffect>;
 
 /** The request came; nothing is sent until it is answered. */
-export function startRequestServer(now: number): RequestServerStep {
-  return to({ type: "trying", forgetAt: now + GIVE_UP_MS });
+export function startRequestServer(now: number, reliable = false): RequestServerStep {
+  return to({ type: "trying", forgetAt: now + GIVE_UP_MS, reliable });
 }
 
 function step(state: RequestServerState, input: RequestServerInput | Tick, now: number): RequestServerStep {
@@ -52,7 +52,10 @@ function respond(state: RequestServerState, status: number, now: number): Reques
     case "trying":
     case "proceeding":
       if (status < 200) return to({ ...state, type: "proceeding" }, { type: "send-response" });
-      return to({ type: "completed", forgetAt: now + GIVE_UP_MS }, { type: "send-response" });
+      return to(
+        { type: "completed", forgetAt: state.reliable ? now : now + GIVE_UP_MS },
+        { type: "send-response" },
+      );
     case "completed":
     case "terminated":
       return to(state);

@@ -1,16 +1,21 @@
-import type { Codec, Direction, LineMedia, LocalMedia, SdpSession } from "./sdp-media.ts";
+import { cryptoAttribute, cryptoAttributes, readCrypto, type CryptoLine } from "./sdp-crypto.ts";
+import type { Codec, Direction, LineMedia, LocalMedia, SdesKey, SdpSession } from "./sdp-media.ts";
 import { languageOf, payloadsOf, readAudio, readText } from "./sdp-read.ts";
 import { parseSdp } from "./sdp-parse.ts";
 import type { MediaDescription, SdpAttribute, SessionDescription } from "./sdp-session.ts";
 import { writeSdp } from "./sdp-write.ts";
 
-/** Our offer: one audio line with telephone-event and, with a text port, one text line. */
+/** Our offer: one audio line with telephone-event, encrypted if it must be, and, with a text port, one text line. */
 export function offerOf(local: LocalMedia, session: SdpSession): string {
   const media = [
     audioLine(
       local.audioPort,
       local.codecs.map((codec) => ({ codec, type: STATIC_TYPE[codec] })),
-      { dtmfType: DTMF_TYPE, direction: "sendrecv" },
+      {
+        dtmfType: DTMF_TYPE,
+        direction: local.direction ?? "sendrecv",
+        crypto: local.srtp === undefined ? undefined : cryptoAttributes(local.srtp),
+      },
     ),
   ];
   if (local.textPort !== undefined) media.push(textLine(local.textPort, T140_TYPE, RED_TYPE));
@@ -21,13 +26,16 @@ type AnswerReading =
   | { readonly ok: true; readonly media: LineMedia }
   | { readonly ok: false; readonly reason: string };
 
-/** Reads the answer to our offer. Payload types may differ from those offered; only audio is needed. */
+/** Reads the answer to our offer. Payload types may differ from those offered; only audio is needed, with keys if we asked for them. */
 export function readAnswer(local: LocalMedia, answerSdp: string): AnswerReading {
   const answer = parseSdp(answerSdp);
   if (!answer.ok) return { ok: false, reason: answer.problem.message };
   const session = answer.value;
   const line = session.media.find(({ kind }) => kind === "audio");
-  const audio = line === undefined ? "there is no audio" : readAudio(session, line, local.codecs);
+  if (line === undefined) return { ok: false, reason: "there is no audio" };
+  const plain = readAudio(session, line, local);
+  if (typeof plain === "string") return { ok: false, reason: plain };
+  const audio = local.srtp === undefined ? plain : answeredKeys(plain, readCrypto(line), local.srtp);
   if (typeof audio === "string") return { ok: false, reason: audio };
   const textLine =
     local.textPort === undefined ? undefined : session.media.find(({ kind }) => kind === "text");
@@ -66,7 +74,7 @@ export function answerTo(offerSdp: string, local: LocalMedia, session: SdpSessio
   const { audio, text } = agreed;
   const media = offer.media.map((line): MediaDescription => {
     // kind and protocol are the offerer's (RFC 3264 6.1)
-    if (line === audio.line) return { ...acceptAudio(local.audioPort, audio.media), protocol: line.protocol };
+    if (line === audio.line) return { ...acceptAudio(local.audioPort, audio), protocol: line.protocol };
     if (line !== text?.line || local.textPort === undefined) return refuse(line);
     const { payloadType, redPayloadType } = text.media;
     return { ...textLine(local.textPort, payloadType, redPayloadType), protocol: line.protocol };
@@ -79,27 +87,63 @@ export function answerTo(offerSdp: string, local: LocalMedia, session: SdpSessio
   };
 }
 
-const STATIC_TYPE: Readonly<Record<Codec, number>> = { PCMU: 0, PCMA: 8 };
+const STATIC_TYPE: Readonly<Record<Codec, number>> = { PCMU: 0, PCMA: 8, G722: 9 };
 const DTMF_TYPE = 101;
 const T140_TYPE = 98;
 const RED_TYPE = 99;
 
 interface Agreed {
-  readonly audio: { readonly line: MediaDescription; readonly media: LineMedia["audio"] };
+  readonly audio: AgreedAudio;
   readonly text?:
     | { readonly line: MediaDescription; readonly media: NonNullable<LineMedia["text"]> }
     | undefined;
+}
+
+interface AgreedAudio {
+  readonly line: MediaDescription;
+  readonly media: LineMedia["audio"];
+  /** Our part of the keys, under the number the offer gave. */
+  readonly crypto?: CryptoLine | undefined;
 }
 
 function agreeOn(offer: SessionDescription, local: LocalMedia): Agreed | string {
   let refusal = "there is no audio";
   for (const line of offer.media) {
     if (line.kind !== "audio") continue;
-    const audio = readAudio(offer, line, local.codecs);
-    if (typeof audio !== "string") return { audio: { line, media: audio }, text: agreeOnText(offer, local) };
+    const media = readAudio(offer, line, local);
+    const audio = typeof media === "string" ? media : offeredKeys({ line, media }, local.srtp);
+    if (typeof audio !== "string") return { audio, text: agreeOnText(offer, local) };
     refusal = audio;
   }
   return refusal;
+}
+
+const NO_KEYS = "the audio has no crypto line that can be used";
+
+/** The first crypto line of the offer with a suite of ours (RFC 4568 7.1.2). */
+function offeredKeys(audio: AgreedAudio, keys: readonly SdesKey[] | undefined): AgreedAudio | string {
+  if (keys === undefined) return audio;
+  for (const { tag, suite, key: remoteKey } of readCrypto(audio.line)) {
+    const own = keys.find((each) => each.suite === suite && each.key !== remoteKey);
+    if (own === undefined) continue;
+    const srtp = { suite, localKey: own.key, remoteKey };
+    return { line: audio.line, media: { ...audio.media, srtp }, crypto: { tag, ...own } };
+  }
+  return NO_KEYS;
+}
+
+/** The crypto line that answers one of ours: its number and suite must fit, and our own key must not come back (RFC 4568 7.1.3). */
+function answeredKeys(
+  media: LineMedia["audio"],
+  answered: readonly CryptoLine[],
+  keys: readonly SdesKey[],
+): LineMedia["audio"] | string {
+  for (const { tag, suite, key: remoteKey } of answered) {
+    const own = keys[tag - 1];
+    if (own?.suite !== suite || own.key === remoteKey) continue;
+    return { ...media, srtp: { suite, localKey: own.key, remoteKey } };
+  }
+  return NO_KEYS;
 }
 
 function agreeOnText(offer: SessionDescription, local: LocalMedia): Agreed["text"] {
@@ -142,17 +186,25 @@ function describe(
   };
 }
 
-function acceptAudio(port: number, audio: LineMedia["audio"]): MediaDescription {
-  const { codec, payloadType, dtmfPayloadType: dtmfType, direction } = audio;
-  return audioLine(port, [{ codec, type: payloadType }], { dtmfType, direction });
+function acceptAudio(port: number, { media, crypto }: AgreedAudio): MediaDescription {
+  const { codec, payloadType, dtmfPayloadType: dtmfType, direction } = media;
+  return audioLine(port, [{ codec, type: payloadType }], {
+    dtmfType,
+    direction,
+    crypto: crypto === undefined ? undefined : [cryptoAttribute(crypto)],
+  });
 }
 
 function audioLine(
   port: number,
   codecs: readonly { readonly codec: Codec; readonly type: number }[],
-  options: { readonly dtmfType: number | undefined; readonly direction: Direction },
+  options: {
+    readonly dtmfType: number | undefined;
+    readonly direction: Direction;
+    readonly crypto: readonly SdpAttribute[] | undefined;
+  },
 ): MediaDescription {
-  const { dtmfType, direction } = options;
+  const { dtmfType, direction, crypto } = options;
   const maps = codecs.map(({ codec, type }): SdpAttribute => rtpmap(type, `${codec}/8000`));
   const formats = codecs.map(({ type }) => String(type));
   if (dtmfType !== undefined) {
@@ -160,8 +212,9 @@ function audioLine(
     // the sixteen keys; flash (16) is no digit
     maps.push(rtpmap(dtmfType, "telephone-event/8000"), { name: "fmtp", value: `${dtmfType} 0-15` });
   }
-  const attributes = [...maps, { name: "ptime", value: "20" }, { name: direction }];
-  return { kind: "audio", port, protocol: "RTP/AVP", formats, attributes };
+  const attributes = [...maps, { name: "ptime", value: "20" }, { name: direction }, ...(crypto ?? [])];
+  const protocol = crypto === undefined ? "RTP/AVP" : "RTP/SAVP";
+  return { kind: "audio", port, protocol, formats, attributes };
 }
 
 /** RFC 4103 11: redundancy first, each packet repeating the two before it. */

@@ -1,6 +1,6 @@
 import { isUnicastAddress, isUnspecified } from "./address.ts";
 import { readNumber } from "./scan.ts";
-import type { Codec, Direction, LineMedia } from "./sdp-media.ts";
+import { narrower, type Codec, type Direction, type LineMedia, type LocalMedia } from "./sdp-media.ts";
 import type { MediaDescription, SdpAddress, SdpAttribute, SessionDescription } from "./sdp-session.ts";
 
 /** A payload type of an RTP media line and what it stands for. */
@@ -42,14 +42,16 @@ const STATIC: ReadonlyMap<number, string> = new Map([
   [18, "G729"],
 ]);
 
-/** The audio a peer's description lets us have, its first codec among ours; or why there is none. */
+/** The audio a peer's description lets us have, its first codec among ours, still without keys; or why there is none. */
 export function readAudio(
   session: SessionDescription,
   media: MediaDescription,
-  codecs: readonly Codec[],
+  local: Pick<LocalMedia, "codecs" | "direction" | "srtp">,
 ): LineMedia["audio"] | string {
+  const { codecs, srtp } = local;
   if (media.port === 0) return "the audio was refused (port 0)";
-  if (!isPlainRtp(media)) return `the audio protocol ${media.protocol} is not RTP/AVP`;
+  const profile = srtp === undefined ? "RTP/AVP" : "RTP/SAVP";
+  if (!isProfile(media, profile)) return `the audio protocol ${media.protocol} is not ${profile}`;
   const address = addressOf(session, media);
   if (address === undefined) return "the audio has no usable address";
   const payloads = payloadsOf(media);
@@ -60,7 +62,7 @@ export function readAudio(
     remote: { address, port: media.port, rtcpPort: rtcpPortOf(media) },
     ...codec,
     ...(dtmf === undefined ? {} : { dtmfPayloadType: dtmf.type }),
-    direction: ourDirection(session, media, address),
+    direction: narrower(ourDirection(session, media, address), local.direction),
   };
 }
 
@@ -70,7 +72,7 @@ export function readText(session: SessionDescription, media: MediaDescription): 
   const payloads = payloadsOf(media).filter(({ clockHz }) => clockHz === 1000);
   const t140 = payloads.find(({ encoding }) => encoding === "T140");
   const red = payloads.find(({ encoding }) => encoding === "RED");
-  if (media.kind !== "text" || media.port === 0 || !isPlainRtp(media)) return undefined;
+  if (media.kind !== "text" || media.port === 0 || !isProfile(media, "RTP/AVP")) return undefined;
   if (address === undefined || isUnspecified(address) || t140 === undefined) return undefined;
   return {
     remote: { address, port: media.port },
@@ -97,10 +99,10 @@ function codecOf(
   return codec === undefined || payload.clockHz !== 8000 ? undefined : { codec, payloadType: payload.type };
 }
 
-/** RTP without encryption; the feedback profile differs in RTCP only (RFC 4585). */
-function isPlainRtp(media: MediaDescription): boolean {
+/** The feedback profiles differ in RTCP only (RFC 4585, RFC 5124). */
+function isProfile(media: MediaDescription, profile: "RTP/AVP" | "RTP/SAVP"): boolean {
   const protocol = media.protocol.toUpperCase();
-  return protocol === "RTP/AVP" || protocol === "RTP/AVPF";
+  return protocol === profile || protocol === `${profile}F`;
 }
 
 /** Where the peer wants its media. A host name is no such place: nothing in the audio path may wait for a name server. */

@@ -1,5 +1,5 @@
 import type { Clock, Driver } from "#base";
-import { responseAddress, type SipAddress } from "./compose.ts";
+import { isReliable, responseAddress, type SipAddress } from "./compose.ts";
 import type { SendDatagram } from "./client-transactions.ts";
 import { headerValue, headerValues, parseCSeq, parseVia } from "./header.ts";
 import { inviteServer, startInviteServer, type InviteServerInput } from "./invite-server.ts";
@@ -9,7 +9,7 @@ import { requestServer, startRequestServer } from "./request-server.ts";
 import { runMachine } from "./run-machine.ts";
 
 /** Who answers an INVITE: hears what the peer makes of it. */
-export interface InviteWatcher {
+interface InviteWatcher {
   /** A CANCEL came. */
   cancelled(): void;
   /** An ACK of a 2xx came with the INVITE's own branch. */
@@ -63,22 +63,32 @@ export function createServerTransactions(clock: Clock, send: SendDatagram): Serv
   function openInvite(invite: SipRequest, source: SipAddress, trying: SipResponse): ServerTransaction {
     const key = keyOf(invite, "INVITE");
     const to = responseAddress(invite, source);
-    const entry: Entry = { latest: printMessage(trying), final: undefined, watcher: undefined, receive: take };
+    const entry: Entry = {
+      latest: printMessage(trying),
+      final: undefined,
+      watcher: undefined,
+      receive: take,
+    };
     let ack: SipRequest | undefined;
     entries.set(key, entry);
-    const driver: Driver<InviteServerInput> = runMachine(inviteServer, startInviteServer(), clock, {
-      over: () => entries.delete(key),
-      effect: (effect) => {
-        switch (effect.type) {
-          case "send-response":
-            return entry.latest === undefined ? undefined : send(entry.latest, to);
-          case "pass-ack":
-            return ack === undefined ? undefined : entry.watcher?.acknowledged(ack);
-          case "fail": // A refusal nobody acknowledged: the call is over all the same.
-            return undefined;
-        }
+    const driver: Driver<InviteServerInput> = runMachine(
+      inviteServer,
+      startInviteServer(isReliable(source)),
+      clock,
+      {
+        over: () => entries.delete(key),
+        effect: (effect) => {
+          switch (effect.type) {
+            case "send-response":
+              return entry.latest === undefined ? undefined : send(entry.latest, to);
+            case "pass-ack":
+              return ack === undefined ? undefined : entry.watcher?.acknowledged(ack);
+            case "fail": // A refusal nobody acknowledged: the call is over all the same.
+              return undefined;
+          }
+        },
       },
-    });
+    );
     return { request: invite, source, respond, watch: (watcher) => void (entry.watcher = watcher) };
 
     function take(message: SipRequest): void {
@@ -101,7 +111,7 @@ export function createServerTransactions(clock: Clock, send: SendDatagram): Serv
       receive: () => driver.feed({ type: "request" }),
     };
     entries.set(key, entry);
-    const driver = runMachine(requestServer, startRequestServer(clock.now()), clock, {
+    const driver = runMachine(requestServer, startRequestServer(clock.now(), isReliable(source)), clock, {
       over: () => entries.delete(key),
       effect: () => (entry.latest === undefined ? undefined : send(entry.latest, to)),
     });

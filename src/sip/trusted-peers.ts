@@ -7,6 +7,8 @@ export interface TrustedPeers {
   /** Until the hold is disposed, and ten minutes longer. */
   hold(address: string): Disposable;
   has(address: string): boolean;
+  /** Whether a hold on it is under way. */
+  isHeld(address: string): boolean;
 }
 
 const forgetMs = 600_000;
@@ -15,7 +17,7 @@ export function createTrustedPeers(clock: Clock): TrustedPeers {
   const until = new Map<string, number>();
   const held = new Map<string, number>();
 
-  return { touch, hold, has };
+  return { touch, hold, has, isHeld: (address) => held.has(address) };
 
   function touch(address: string): void {
     until.delete(address); // To the end: the order of the map is that of the moments.

@@ -48,14 +48,14 @@ export async function startDial(
   return numUpdatedRows === 1n;
 }
 
-/** Only while the attempt is being dialled: an answered one has a dialog that a late INVITE must not replace. */
+/** An INVITE's only while the attempt is being dialled: an answered one has a dialog that a late INVITE must not replace. */
 export async function saveDialog(db: Db, { callId, n }: AttemptKey, dialog: SavedDialog): Promise<void> {
   await db
     .updateTable("attempts")
     .set({ dialog: JSON.stringify(dialog) })
     .where("call_id", "=", callId)
     .where("n", "=", n)
-    .where("state", "=", "dialing")
+    .where("state", "=", dialog.inviteBranch === null ? "answered" : "dialing")
     .execute();
 }
 
@@ -130,6 +130,28 @@ export async function endAttempt(db: Db, end: AttemptEnd): Promise<boolean> {
   if (end.suppress !== undefined) await suppress(db, { accountId, ...end.suppress, now: end.at });
   if (isLast && campaignId !== null) await settleCampaign(db, campaignId);
   return true;
+}
+
+/** What a lost attempt left behind; nothing happens to one that ended as it should. */
+export async function keepRecording(
+  db: Db,
+  { callId, n }: AttemptKey,
+  fileName: string,
+  durationS: number,
+): Promise<void> {
+  const { numUpdatedRows } = await db
+    .updateTable("attempts")
+    .set({ recording: fileName })
+    .where("call_id", "=", callId)
+    .where("n", "=", n)
+    .where("state", "=", "lost")
+    .executeTakeFirst();
+  if (numUpdatedRows !== 1n) return;
+  await db
+    .updateTable("calls")
+    .set({ recording: fileName, duration_s: durationS })
+    .where("id", "=", callId)
+    .execute();
 }
 
 /** A claimed call waits again, its attempt forgotten. Nothing happens when it was dialled or is not claimed. */

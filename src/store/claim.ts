@@ -77,14 +77,6 @@ async function openLanes(
     .select(["campaigns.launch_at", "campaigns.max_concurrent"])
     .select(firstDueAfter(-1).as("first_due_at"))
     .select(firstDueAfter(request.now).as("next_due_at"))
-    .select((is) =>
-      is
-        .selectFrom("trunks")
-        .select("trunks.id")
-        .whereRef("trunks.account_id", "=", "lanes.account_id")
-        .where("trunks.is_default", "=", 1)
-        .as("default_trunk"),
-    )
     .where(
       "lanes.campaign_id",
       "in",
@@ -95,11 +87,12 @@ async function openLanes(
   for (const { campaign_id: id } of underWay) taken.set(id ?? "", (taken.get(id ?? "") ?? 0) + 1);
   const lanes: Lane[] = [];
   for (const row of rows) {
-    const trunk = row.trunk_id === "" ? row.default_trunk : row.trunk_id;
     const room = (row.max_concurrent ?? Infinity) - (taken.get(row.campaign_id) ?? 0);
     const isExcluded =
       request.excludeCampaigns.includes(row.campaign_id) ||
-      (trunk !== null && request.excludeTrunks.includes(trunk)) ||
+      (row.trunk_id === ""
+        ? request.excludeUnrouted.includes(row.account_id)
+        : request.excludeTrunks.includes(row.trunk_id)) ||
       (request.excludeAccounts ?? []).includes(row.account_id);
     if (isExcluded || row.first_due_at === null || room <= 0) continue;
     const firstDueAt = Math.max(row.first_due_at, row.launch_at ?? 0);

@@ -9,6 +9,7 @@ import type {
   CallRow,
   AttemptRow,
   NewCall,
+  SipMessageRow,
   ContactFields,
   CallFilter,
   ClaimedCall,
@@ -45,6 +46,8 @@ export interface Store {
   findTrunk(accountId: AccountId, nameOrId: string): Promise<TrunkRow | undefined>;
   removeTrunk(accountId: AccountId, name: string): Promise<boolean>;
   setDefaultTrunk(accountId: AccountId, name: string): Promise<boolean>;
+  /** Everything but id, account, default and time of creation. False: it is gone. Rejects `trunk-exists` for a name that another one has. */
+  updateTrunk(trunk: TrunkRow): Promise<boolean>;
   updateTrunkAddress(trunkId: TrunkId, host: string, port: number): Promise<void>;
   // suppressions
   isSuppressed(accountId: AccountId, phone: string): Promise<boolean>;
@@ -71,6 +74,10 @@ export interface Store {
   listCalls(filter: CallFilter): Promise<readonly CallRow[]>; // newest first
   findCall(accountId: AccountId, idOrPrefix: string): Promise<CallRow | undefined>;
   listAttempts(callId: CallId): Promise<readonly AttemptRow[]>;
+  /** What was on the wire in an attempt; kept up to 64 KiB a call, the oldest attempts' go first. */
+  saveSipMessages(callId: CallId, n: number, messages: readonly SipMessageRow[]): Promise<void>;
+  /** By attempt, then as they were on the wire. */
+  listSipMessages(callId: CallId): Promise<readonly SipMessageRow[]>;
   /** manual → the given state. False when the call is not manual. */
   resolveCall(
     accountId: AccountId,
@@ -96,7 +103,7 @@ export interface Store {
     dialog: SavedDialog,
     now: number,
   ): Promise<boolean>;
-  /** The INVITE's latest identity (after a challenge), for a CANCEL by a later process. */
+  /** The latest identity of the INVITE (after a challenge) or of the answered call, for a CANCEL or BYE by a later process. */
   saveDialog(callId: CallId, n: number, dialog: SavedDialog): Promise<void>;
   markRinging(callId: CallId, n: number, now: number): Promise<void>;
   markAnswered(callId: CallId, n: number, dialog: SavedDialog, now: number): Promise<void>;
@@ -116,6 +123,8 @@ export interface Store {
       readonly answered: boolean;
     }[];
   }>;
+  /** The recording that an attempt lost in a crash left behind: it belongs to the attempt and its call. */
+  keepRecording(callId: CallId, n: number, fileName: string, durationS: number): Promise<void>;
   stats(): Promise<{ readonly open: number; readonly dueNow: number; readonly calls: number }>;
   close(): Promise<void>;
 }

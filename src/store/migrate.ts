@@ -5,12 +5,18 @@ import { Migrator, sql, type Migration } from "kysely";
 import { realFiles, syncDirectory } from "./file-system.ts";
 import { markFree } from "./in-use-mark.ts";
 import { migration0001 } from "./migration-0001.ts";
+import { migration0002 } from "./migration-0002.ts";
+import { migration0003 } from "./migration-0003.ts";
 import type { Db } from "./schema.ts";
 
 /** Migrations by name; run in the order of their names, each in a transaction. */
 export type Migrations = Readonly<Record<string, Migration>>;
 
-export const allMigrations: Migrations = { "0001-first": statements(migration0001) };
+export const allMigrations: Migrations = {
+  "0001-first": statements(migration0001),
+  "0002-trunk-sip": statements(migration0002),
+  "0003-sip-traces": statements(migration0003),
+};
 
 /**
  * Brings the open database `file` to the newest schema. An existing one is copied first, to `<file>.before-<migration>`.

@@ -1,6 +1,7 @@
 import { createAccount, findAccount, listAccounts } from "./accounts.ts";
 import {
   endAttempt,
+  keepRecording,
   listAttempts,
   markAnswered,
   markRinging,
@@ -28,6 +29,7 @@ import {
 import { recover } from "./recover.ts";
 import type { CampaignRow, ContactFields, IdempotencyEntry, NewCall } from "./rows.ts";
 import type { Db } from "./schema.ts";
+import { listSipMessages, saveSipMessages } from "./sip-traces.ts";
 import { stats } from "./stats.ts";
 import { isSuppressed, suppress } from "./suppressions.ts";
 import { createToken, findToken, listTokens, revokeToken } from "./tokens.ts";
@@ -37,6 +39,7 @@ import {
   listTrunks,
   removeTrunk,
   setDefaultTrunk,
+  updateTrunk,
   updateTrunkAddress,
 } from "./trunks.ts";
 
@@ -107,6 +110,7 @@ export const operations: Operations = {
   findTrunk: read((db, [accountId, nameOrId]) => findTrunk(db, accountId, nameOrId)),
   removeTrunk: write((db, [accountId, name]) => removeTrunk(db, accountId, name)),
   setDefaultTrunk: write((db, [accountId, name]) => setDefaultTrunk(db, accountId, name)),
+  updateTrunk: write((db, [trunk]) => updateTrunk(db, trunk)),
   updateTrunkAddress: write((db, [trunkId, host, port]) => updateTrunkAddress(db, trunkId, host, port)),
   isSuppressed: read((db, [accountId, phone]) => isSuppressed(db, accountId, phone)),
   suppress: write((db, [accountId, phone, reason, now]) => suppress(db, { accountId, phone, reason, now })),
@@ -117,6 +121,8 @@ export const operations: Operations = {
   listCalls: read((db, [filter]) => listCalls(db, filter)),
   findCall: read((db, [accountId, idOrPrefix]) => findCall(db, accountId, idOrPrefix)),
   listAttempts: read((db, [callId]) => listAttempts(db, callId)),
+  saveSipMessages: write((db, [callId, n, messages]) => saveSipMessages(db, { callId, n }, messages)),
+  listSipMessages: read((db, [callId]) => listSipMessages(db, callId)),
   resolveCall: write((db, [accountId, id, to, note]) => resolveCall(db, { accountId, id }, to, note)),
   cancelCall: write((db, [accountId, id]) => cancelCall(db, accountId, id)),
   unclaimCall: dial((db, [callId, n, dueAt]) => unclaimCall(db, { callId, n }, dueAt)),
@@ -128,6 +134,9 @@ export const operations: Operations = {
   markRinging: dial((db, [callId, n, now]) => markRinging(db, { callId, n }, now)),
   markAnswered: dial((db, [callId, n, dialog, now]) => markAnswered(db, { callId, n }, dialog, now)),
   endAttempt: dial((db, [end]) => endAttempt(db, end)),
+  keepRecording: write((db, [callId, n, fileName, durationS]) =>
+    keepRecording(db, { callId, n }, fileName, durationS),
+  ),
   recover: dial((db, [_owner, now]) => recover(db, now)),
   stepCampaign: write((db, [id, to, now]) => stepCampaign(db, id, to, now)),
   cancelStoppedChunk: bulk((db, [id]) => cancelStoppedChunk(db, id)),

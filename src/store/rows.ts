@@ -8,7 +8,16 @@ import type {
   TrunkId,
   VersionId,
 } from "#base";
-import type { CallState, Outcome, PlaybookSettings, Turn, VoiceId, VoiceModel } from "#domain";
+import type {
+  CallState,
+  Outcome,
+  PlaybookSettings,
+  TrunkKind,
+  TrunkSip,
+  Turn,
+  VoiceId,
+  VoiceModel,
+} from "#domain";
 
 /*
  * What the store keeps and answers. All times are epoch milliseconds unless a name says otherwise.
@@ -61,18 +70,19 @@ export interface TrunkRow {
   readonly accountId: AccountId;
   readonly name: string;
   /** `sandbox` takes only +999 000 0nnn numbers; the others never do. */
-  readonly kind: "ip" | "digest" | "sandbox";
+  readonly kind: TrunkKind;
   readonly host: string;
   readonly port: number;
   readonly username: string | null;
   /** Where the password is kept: never the password itself. */
   readonly passwordRef: string | null;
   readonly callerId: string;
-  readonly codecs: readonly ("PCMU" | "PCMA")[];
+  readonly codecs: readonly ("PCMU" | "PCMA" | "G722")[];
   readonly maxCalls: number;
   readonly callsPerSecond: number;
   readonly isDefault: boolean;
   readonly createdAt: number;
+  readonly sip: TrunkSip;
 }
 
 export interface CampaignRow {
@@ -149,6 +159,22 @@ export interface AttemptRow {
   readonly evidence: Readonly<Record<string, unknown>>;
 }
 
+/** One SIP message of an attempt, without what must stay secret. */
+export interface SipMessageRow {
+  readonly callId: CallId;
+  /** The attempt. */
+  readonly n: number;
+  /** 1, 2, … in the order of the wire; a gap is messages that were left out for want of room. */
+  readonly seq: number;
+  readonly at: number;
+  readonly direction: "sent" | "received";
+  readonly transport: "udp" | "tcp" | "tls";
+  /** `address:port`, `[v6]:port`. */
+  readonly local: string;
+  readonly remote: string;
+  readonly text: string;
+}
+
 export type NewCall = Omit<
   CallRow,
   | "playbookName"
@@ -198,9 +224,11 @@ export interface ClaimRequest {
   readonly limit: number;
   /** Numbers already in a call: not to be claimed. */
   readonly busyNumbers: readonly string[];
-  /** Campaigns or trunks without room: not to be claimed. `single` lane is never excluded. */
+  /** Campaigns or trunks without room: not to be claimed. */
   readonly excludeCampaigns: readonly CampaignId[];
   readonly excludeTrunks: readonly TrunkId[];
+  /** Accounts whose calls without a trunk of their own find none now. */
+  readonly excludeUnrouted: readonly AccountId[];
   readonly excludeAccounts?: readonly AccountId[];
 }
 
@@ -235,7 +263,12 @@ export interface SavedDialog {
   /** Branch of the INVITE, for a CANCEL; null once answered. */
   readonly inviteBranch: string | null;
   readonly requestUri: string;
-  readonly destination: { readonly address: string; readonly port: number };
+  readonly destination: {
+    readonly address: string;
+    readonly port: number;
+    readonly transport?: "udp" | "tcp" | "tls";
+    readonly domain?: string;
+  };
 }
 
 export interface IdempotencyEntry {

@@ -1,6 +1,6 @@
 import type { CallState } from "#domain";
 import type { Generated, Kysely } from "kysely";
-import type { AttemptRow, CampaignRow, TrunkRow } from "./rows.ts";
+import type { AttemptRow, CampaignRow, SipMessageRow, TrunkRow } from "./rows.ts";
 
 /*
  * The tables, in types that every SQL database has: ids and JSON are text, times whole milliseconds,
@@ -53,6 +53,7 @@ export interface Tables {
     calls_per_second: number;
     is_default: number;
     created_at: number;
+    sip: string;
   };
   readonly contacts: {
     id: string;
@@ -79,6 +80,18 @@ export interface Tables {
   readonly lanes: { id: Generated<number>; account_id: string; campaign_id: string; trunk_id: string };
   readonly calls: CallsTable;
   readonly attempts: AttemptsTable;
+  readonly sip_traces: {
+    call_id: string;
+    n: number;
+    seq: number;
+    at: number;
+    direction: SipMessageRow["direction"];
+    transport: SipMessageRow["transport"];
+    local: string;
+    remote: string;
+    message: string;
+    size_bytes: number;
+  };
 }
 
 interface CampaignsTable {

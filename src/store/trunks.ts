@@ -1,3 +1,4 @@
+import { plainTrunkSip } from "#domain";
 import type { Selectable } from "kysely";
 import type { TrunkRow } from "./rows.ts";
 import type { Db, Tables } from "./schema.ts";
@@ -12,16 +13,7 @@ export async function createTrunk(db: Db, trunk: TrunkRow): Promise<void> {
       .values({
         id: trunk.id,
         account_id: trunk.accountId,
-        name: trunk.name,
-        kind: trunk.kind,
-        host: trunk.host,
-        port: trunk.port,
-        username: trunk.username,
-        password_ref: trunk.passwordRef,
-        caller_id: trunk.callerId,
-        codecs: JSON.stringify(trunk.codecs),
-        max_calls: trunk.maxCalls,
-        calls_per_second: trunk.callsPerSecond,
+        ...settingsOf(trunk),
         is_default: trunk.isDefault ? 1 : 0,
         created_at: trunk.createdAt,
       })
@@ -67,6 +59,22 @@ export async function setDefaultTrunk(db: Db, accountId: string, name: string): 
   return true;
 }
 
+/** Everything but id, account, default and time of creation. False: it is gone. */
+export async function updateTrunk(db: Db, trunk: TrunkRow): Promise<boolean> {
+  const { numUpdatedRows } = await refuseDouble(
+    "trunk-exists",
+    `There is already a trunk "${trunk.name}".`,
+    () =>
+      db
+        .updateTable("trunks")
+        .set(settingsOf(trunk))
+        .where("id", "=", trunk.id)
+        .where("account_id", "=", trunk.accountId)
+        .executeTakeFirst(),
+  );
+  return numUpdatedRows > 0n;
+}
+
 export async function updateTrunkAddress(db: Db, trunkId: string, host: string, port: number): Promise<void> {
   await db.updateTable("trunks").set({ host, port }).where("id", "=", trunkId).execute();
 }
@@ -78,6 +86,22 @@ async function clearDefault(db: Db, accountId: string): Promise<void> {
     .where("account_id", "=", accountId)
     .where("is_default", "=", 1)
     .execute();
+}
+
+function settingsOf(trunk: TrunkRow) {
+  return {
+    name: trunk.name,
+    kind: trunk.kind,
+    host: trunk.host,
+    port: trunk.port,
+    username: trunk.username,
+    password_ref: trunk.passwordRef,
+    caller_id: trunk.callerId,
+    codecs: JSON.stringify(trunk.codecs),
+    max_calls: trunk.maxCalls,
+    calls_per_second: trunk.callsPerSecond,
+    sip: JSON.stringify(trunk.sip),
+  };
 }
 
 function toTrunk(row: Selectable<Tables["trunks"]>): TrunkRow {
@@ -96,5 +120,6 @@ function toTrunk(row: Selectable<Tables["trunks"]>): TrunkRow {
     callsPerSecond: row.calls_per_second,
     isDefault: row.is_default === 1,
     createdAt: row.created_at,
+    sip: { ...plainTrunkSip, ...JSON.parse(row.sip) },
   };
 }

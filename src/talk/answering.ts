@@ -10,7 +10,8 @@ import {
   type Move,
 } from "./conversation-state.ts";
 import { close, finish } from "./ending.ts";
-import { cut, isIdle } from "./floor.ts";
+import { isIdle } from "./floor.ts";
+import { cut } from "./floor-moves.ts";
 import {
   beepWithinMs,
   isCertain,

@@ -1,7 +1,8 @@
 import { canAnswer, dropUnsaid } from "./answers.ts";
 import { andThen, become, onFloor, stay, type ConversationState, type Move } from "./conversation-state.ts";
-import { isListening } from "./endpoint.ts";
-import { cut, pause, resume } from "./floor.ts";
+import { wordsOf } from "./ears.ts";
+import { isInterrupting, isListening } from "./endpoint.ts";
+import { cut, pause, resume } from "./floor-moves.ts";
 
 /*
  * Who keeps the floor when both speak. With `interrupt` the agent pauses soon, gives up when the callee means it,
@@ -16,13 +17,17 @@ const resumeAfterMs = 1200;
 const wordsThatCount = 2;
 /** A "hello?" into the agent's first words is a greeting. */
 const helloWithinMs = 1500;
+/** So close to the end of a question a "yes" is its answer. */
+const nearEndMs = 1000;
 
 /** When the floor must change hands, or back. */
 export function bargeInDueMs(state: ConversationState): number {
   const { ears, floor } = state;
   if (!mayBeCut(state)) return Infinity;
-  if (!ears.voice.active)
-    return floor.voice.type === "paused" ? ears.voice.sinceMs + resumeAfterMs : Infinity;
+  if (!ears.voice.active) {
+    if (floor.voice.type !== "paused") return Infinity;
+    return settlesNow(state) ? 0 : ears.voice.sinceMs + resumeAfterMs;
+  }
   const [head] = floor.queue;
   if (
     head?.startMs === undefined ||
@@ -38,7 +43,9 @@ export function bargeInDueMs(state: ConversationState): number {
 
 export function bargeIn(state: ConversationState, at: number): Move {
   const { ears, floor } = state;
-  if (!ears.voice.active) return onFloor(state, resume(floor, at));
+  if (!ears.voice.active) {
+    return wantsFloor(state) ? takeFloor(state, at) : onFloor(state, resume(floor, at));
+  }
   return floor.voice.type === "playing" ? onFloor(state, pause(floor, at)) : takeFloor(state, at);
 }
 
@@ -60,24 +67,45 @@ function giveFloor(state: ConversationState): Move {
 }
 
 function mayBeCut(state: ConversationState): boolean {
-  const { floor, phase, plan } = state;
+  const { dialog, floor, phase, plan, revocable } = state;
   const role = floor.queue[0]?.role;
   const { type } = floor.voice;
   return (
     plan.interrupt &&
     phase.type === "talking" &&
     role !== "goodbye" &&
+    !(revocable && dialog.status.type === "ended") &&
     (type === "playing" || type === "paused" || (type === "waiting" && floor.queue[0]?.startMs !== undefined))
   );
 }
 
+/** The sound that made the agent pause is over, and its words tell already what it was. */
+function settlesNow(state: ConversationState): boolean {
+  return wantsFloor(state) || (onlyListens(state) && state.ears.utterance?.guess === "");
+}
+
+function wantsFloor(state: ConversationState): boolean {
+  const words = wordsOf(state.ears);
+  return (
+    meansIt(state) || isInterrupting(words, state.plan.language) || (words !== "" && isAnswerToTheLast(state))
+  );
+}
+
 function meansIt(state: ConversationState): boolean {
-  const { utterance } = state.ears;
-  const words = `${utterance?.words ?? ""} ${utterance?.guess ?? ""}`.trim();
+  const words = wordsOf(state.ears);
   return words.split(/\s+/).length >= wordsThatCount && !isListening(words, state.plan.language);
 }
 
 function onlyListens(state: ConversationState): boolean {
-  const { utterance } = state.ears;
-  return isListening(`${utterance?.words ?? ""} ${utterance?.guess ?? ""}`, state.plan.language);
+  return isListening(wordsOf(state.ears), state.plan.language);
+}
+
+/** The agent was at the last words of something that can be answered. */
+function isAnswerToTheLast({ floor }: ConversationState): boolean {
+  const [head, more] = floor.queue;
+  const sentence = head?.sentences[head.done];
+  if (head === undefined || more !== undefined || !head.answerable || head.done < head.sentences.length - 1)
+    return false;
+  if (sentence?.durationMs === undefined || sentence.playedAtMs === undefined) return false;
+  return sentence.playedAtMs + sentence.durationMs - floor.voice.sinceMs <= nearEndMs;
 }

@@ -1,4 +1,5 @@
 import type { Machine, Step } from "#base";
+import { substitute } from "#domain";
 import {
   noteMessageLeft,
   screenByTime,
@@ -11,30 +12,24 @@ import {
 import { noDialog } from "./answers.ts";
 import { bargeIn, bargeInDueMs } from "./barge-in.ts";
 import { concludeKeys, concludeTyped, concludeUtterance } from "./callee-turns.ts";
+import { andThen, speak, stay, type ConversationState, type Move } from "./conversation-state.ts";
 import {
-  andThen,
-  become,
-  playbookText,
-  speak,
-  stay,
-  type ConversationState,
-  type Move,
-} from "./conversation-state.ts";
-import {
+  askAgain,
+  askAgainDueMs,
   askDialog,
   noteSilence,
-  noteThinkingTooLong,
   passAnswerOn,
   silenceDueMs,
-  thinkingDueMs,
 } from "./dialog-turns.ts";
-import { keysDueMs, noEars, typedDueMs, utteranceDueMs, type Hearing } from "./ears.ts";
+import { thinkAhead } from "./drafts.ts";
+import { keysDueMs, noEars, typedDueMs, utteranceDueMs, type EarsFacts, type Hearing } from "./ears.ts";
 import { close, closingDueMs, finish, sayGoodbye } from "./ending.ts";
 import { isIdle, quietFloor } from "./floor.ts";
 import type { ConversationPlan } from "./plan.ts";
 import type { ConversationEffect, ConversationInput } from "./protocol.ts";
 import { receive } from "./receive.ts";
 import { unscreened } from "./screening.ts";
+import { noteThinkingTooLong, thinkingDueMs } from "./setback.ts";
 import { mendVoice, speakOn, voiceDueMs } from "./voice-rules.ts";
 
 export type { ConversationState } from "./conversation-state.ts";
@@ -62,16 +57,19 @@ export const conversation: Machine<ConversationState, ConversationInput, Convers
 
 /**
  * The conversation while the phone still rings: its first words are prepared at once. `finalWithinMs`: there is a
- * transcriber, whose final words come so long after the speech at the latest.
+ * transcriber, whose final words come so long after the speech at the latest. `revocable`: see DialogModel.
  */
 export function startConversation(
   plan: ConversationPlan,
-  ears: { readonly finalWithinMs?: number } = {},
+  facts: EarsFacts & { readonly revocable?: boolean } = {},
 ): Step<ConversationState, ConversationEffect> {
-  const hearing: Hearing = { language: plan.language, finalWithinMs: ears.finalWithinMs };
+  const { finalWithinMs, endsTurns = false, streaming = true, revocable = false } = facts;
+  const hearing: Hearing = { language: plan.language, finalWithinMs, endsTurns, dreams: !streaming };
   const state: ConversationState = {
     plan,
     hearing,
+    deaf: false,
+    revocable,
     phase: { type: "ringing" },
     answeredAt: undefined,
     rtt: false,
@@ -81,8 +79,11 @@ export function startConversation(
     screening: unscreened,
     dialog: noDialog,
     turns: [],
+    replyClock: undefined,
+    timings: [],
     firstWordMs: undefined,
     voicemailMessageLeft: false,
+    told: false,
     optedOut: false,
     trouble: undefined,
   };
@@ -92,7 +93,7 @@ export function startConversation(
     (next) =>
       opening === undefined
         ? stay(next)
-        : speak(next, { role: "opening", text: playbookText(next, opening, "goodbye") }),
+        : speak(next, { role: "opening", text: substitute(opening, plan.params) }),
     (next) => askDialog(next, { type: "start" }, 0),
   );
 }
@@ -112,36 +113,18 @@ const watches: readonly Watch[] = [
   { dueMs: voiceDueMs, act: mendVoice },
   { dueMs: bargeInDueMs, act: bargeIn },
   { dueMs: (state) => utteranceDueMs(state.ears, state.hearing), act: concludeUtterance },
-  { dueMs: (state) => keysDueMs(state.ears, state.dialog.question?.digits ?? []), act: concludeKeys },
+  {
+    dueMs: (state) => keysDueMs(state.ears, state.dialog.question?.digits ?? [], state.revocable),
+    act: concludeKeys,
+  },
   { dueMs: (state) => typedDueMs(state.ears), act: concludeTyped },
   { dueMs: silenceDueMs, act: noteSilence },
   { dueMs: thinkingDueMs, act: noteThinkingTooLong },
+  { dueMs: askAgainDueMs, act: askAgain },
   { dueMs: closingDueMs, act: hangUp },
 ];
 
-/** Does what has become possible and lets happen what is due, the most overdue first, until neither is left. */
-function catchUp(state: ConversationState, at: number): Move {
-  if (state.answeredAt === undefined) return stay(state);
-  let move = settle(state, at);
-  for (let due = mostOverdue(move.state, at); due !== undefined; due = mostOverdue(move.state, at)) {
-    const { act } = due;
-    move = andThen(
-      move,
-      (next) => act(next, at),
-      (next) => settle(next, at),
-    );
-  }
-  return move;
-}
-
-function mostOverdue(state: ConversationState, at: number): Watch | undefined {
-  if (state.phase.type === "over") return undefined;
-  const due = watches
-    .map((watch) => ({ watch, dueMs: watch.dueMs(state) }))
-    .filter(({ dueMs }) => dueMs <= at);
-  return due.toSorted((a, b) => a.dueMs - b.dueMs)[0]?.watch;
-}
-
+/** Something that may have become possible; undefined: not now. */
 type Rule = (state: ConversationState, at: number) => Move | undefined;
 
 const rules: readonly Rule[] = [
@@ -149,32 +132,46 @@ const rules: readonly Rule[] = [
   speakOn,
   noteMessageLeft,
   passAnswerOn,
+  thinkAhead,
   closeWhenAllIsSaid,
 ];
 
-/** Does what has become possible, until nothing more is. */
-function settle(state: ConversationState, at: number): Move {
+const maxRounds = 1000;
+
+/** Does what has become possible and lets happen what is due, the most overdue first, until neither is left. */
+function catchUp(state: ConversationState, at: number): Move {
   let move = stay(state);
-  for (let next = firstMove(move.state, at); next !== undefined; next = firstMove(move.state, at)) {
-    const done = next;
-    move = andThen(move, () => done);
+  for (let round = 0; round < maxRounds; round++) {
+    const next = nextMove(move.state, at);
+    if (next === undefined) return move;
+    move = andThen(move, () => next);
   }
-  return move;
+  // A rule that does not see its own effect is a bug, and must not hold up the other calls of the thread.
+  throw new Error(
+    `The conversation does not settle in phase ${move.state.phase.type}, ${at} ms after the answer.`,
+  );
 }
 
-function firstMove(state: ConversationState, at: number): Move | undefined {
-  if (state.phase.type === "over") return undefined;
+function nextMove(state: ConversationState, at: number): Move | undefined {
+  if (state.answeredAt === undefined || state.phase.type === "over") return undefined;
   for (const rule of rules) {
     const move = rule(state, at);
     if (move !== undefined) return move;
   }
-  return undefined;
+  return mostOverdue(state, at)?.act(state, at);
+}
+
+function mostOverdue(state: ConversationState, at: number): Watch | undefined {
+  const due = watches
+    .map((watch) => ({ watch, dueMs: watch.dueMs(state) }))
+    .filter(({ dueMs }) => dueMs <= at);
+  return due.toSorted((a, b) => a.dueMs - b.dueMs)[0]?.watch;
 }
 
 function closeWhenAllIsSaid(state: ConversationState, at: number): Move | undefined {
   const { dialog, floor, phase } = state;
   if (phase.type !== "talking" || dialog.status.type !== "ended" || !isIdle(floor)) return undefined;
-  return close(state, "agent", at);
+  return close({ ...state, told: true }, "agent", at);
 }
 
 function maxLengthDueMs(state: ConversationState): number {
@@ -182,7 +179,7 @@ function maxLengthDueMs(state: ConversationState): number {
 }
 
 function hangUp(state: ConversationState, at: number): Move {
-  return state.phase.type === "closing" ? finish(state, state.phase.endedBy, at) : become(state, {});
+  return state.phase.type === "closing" ? finish(state, state.phase.endedBy, at) : stay(state);
 }
 
 /** Whole milliseconds: a clock's fractions never leave a deadline a hair in the future. */

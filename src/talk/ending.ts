@@ -1,4 +1,4 @@
-import { dropDialog, dropUnsaid } from "./answers.ts";
+import { dropDialog, dropDraft, dropUnsaid } from "./answers.ts";
 import type { DialogResult } from "./plan.ts";
 import type { ConversationEffect } from "./protocol.ts";
 import {
@@ -14,7 +14,8 @@ import {
   type EndedBy,
   type Move,
 } from "./conversation-state.ts";
-import { abandon, cut, isIdle } from "./floor.ts";
+import { isIdle } from "./floor.ts";
+import { abandon, cut } from "./floor-moves.ts";
 import { concludeAll } from "./callee-turns.ts";
 import { finalVerdict } from "./screening.ts";
 
@@ -27,6 +28,7 @@ const closingMs = 15_000;
 export function close(state: ConversationState, endedBy: EndedBy, at: number, farewell?: string): Move {
   return andThen(
     dropUnsaid(state),
+    dropDraft,
     (next) => onFloor(next, cut(next.floor, at)),
     (next) => (farewell === undefined ? stay(next) : speak(next, { role: "goodbye", text: farewell })),
     (next) => become(next, { phase: { type: "closing", endedBy, untilMs: at + closingMs } }),
@@ -93,10 +95,23 @@ export function wrapUp(state: ConversationState, endedBy: EndedBy, at: number): 
   }
   if (state.detectsTones) effects.push({ type: "detect-tones", on: false });
   return andThen(
-    dropDialog(state),
+    dropDialog({ ...state, told: state.told || isAsGoodAsTold(state) }),
+    dropDraft,
     (next) => onFloor(next, abandon(next.floor, at)),
     (next) => concludeAll(next, at),
     (next) => stay({ ...next, screening: { ...next.screening, verdict } }, ...effects),
     (next) => become(next, { detectsTones: false, phase: { type: "over", endedBy, atMs: at } }),
   );
+}
+
+/**
+ * Who hangs up during the thanks after their answer, or during the goodbye, has been through the dialog; who hangs up
+ * during anything else has not.
+ */
+function isAsGoodAsTold({ dialog, floor, phase }: ConversationState): boolean {
+  if (phase.type !== "talking" || dialog.status.type !== "ended") return false;
+  const [head, more] = floor.queue;
+  if (head === undefined) return true;
+  const answered = dialog.generation > 1;
+  return more === undefined && head.startMs !== undefined && (answered || head.role === "goodbye");
 }

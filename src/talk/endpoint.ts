@@ -21,3 +21,8 @@ export function endOfTurnMs(words: string, language: string): number {
 export function isListening(words: string, language: string): boolean {
   return phrasesOf(language).listening.includes(plainWords(words).trim());
 }
+
+/** Whether the words only ask for the floor ("wait", "perdone"). */
+export function isInterrupting(words: string, language: string): boolean {
+  return phrasesOf(language).interrupting.includes(plainWords(words).trim());
+}

@@ -4,6 +4,9 @@
  * Pure.
  */
 export { conversation, startConversation, type ConversationState } from "./conversation.ts";
+export { debrief } from "./debrief.ts";
+export { languageDialog } from "./language-dialog.ts";
+export { hasPhrases } from "./phrase-book.ts";
 export type {
   ConversationEvent,
   ConversationPlan,
@@ -15,9 +18,14 @@ export type {
   DialogAct,
   DialogModel,
   DialogTurn,
+  HeardFrame,
+  HearEvent,
+  LanguageModel,
   SpeechRequest,
   SynthesizedSpeech,
   Synthesizer,
+  Transcriber,
+  TranscriberSession,
 } from "./ports.ts";
 export type { ConversationEffect, ConversationInput } from "./protocol.ts";
 export { reportOf } from "./report.ts";

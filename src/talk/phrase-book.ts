@@ -16,6 +16,11 @@ const byLanguage: ReadonlyMap<string, Phrases> = new Map([
   ["pt", phrasesPt],
 ]);
 
+/** Whether there are phrases of this language's own. */
+export function hasPhrases(language: string): boolean {
+  return byLanguage.has(language.toLowerCase().split(/[-_]/)[0] ?? "");
+}
+
 /** The phrases of a BCP-47-like code by its first part; English for a language without any. */
 export function phrasesOf(language: string): Phrases {
   return byLanguage.get(language.toLowerCase().split(/[-_]/)[0] ?? "") ?? phrasesEn;

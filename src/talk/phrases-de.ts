@@ -7,6 +7,9 @@ export const phrasesDe: Phrases = {
   goodbye: "Vielen Dank für Ihre Zeit. Auf Wiederhören.",
   optedOut: "In Ordnung, wir rufen Sie nicht mehr an. Auf Wiederhören.",
   trouble: "Entschuldigung, es ist ein Problem aufgetreten. Auf Wiederhören.",
+  oneMoment: "Einen Moment, bitte.",
+  cannotHear:
+    "Entschuldigung, ich kann Sie nicht gut hören. Bitte antworten Sie, wenn möglich, mit den Tasten Ihres Telefons.",
   unheard: (seconds) => `[Sprache ${seconds} s, keine Transkription eingerichtet]`,
   notUnderstood: (seconds) => `[Sprache ${seconds} s, nicht verstanden]`,
   decimalPoint: ",",
@@ -30,6 +33,18 @@ export const phrasesDe: Phrases = {
   ],
   hesitations: ["ah", "ahm", "hm", "also", "und", "oder", "aber", "weil", "naja", "tja"],
   listening: ["ja", "ok", "okay", "mm", "mhm", "aha", "gut", "genau", "ja ja", "klar"],
+  interrupting: [
+    "warten sie",
+    "warte",
+    "moment",
+    "einen moment",
+    "stopp",
+    "halt",
+    "entschuldigung",
+    "verzeihung",
+    "horen sie",
+    "nein",
+  ],
   voicemail: [
     "mailbox",
     "anrufbeantworter",

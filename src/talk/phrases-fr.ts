@@ -7,6 +7,9 @@ export const phrasesFr: Phrases = {
   goodbye: "Merci de votre temps. Au revoir.",
   optedOut: "D'accord, nous ne vous appellerons plus. Au revoir.",
   trouble: "Je suis désolé, un problème est survenu. Au revoir.",
+  oneMoment: "Un instant, s'il vous plaît.",
+  cannotHear:
+    "Excusez-moi, je ne vous entends pas bien. Si possible, répondez avec les touches du téléphone.",
   unheard: (seconds) => `[parole ${seconds} s, sans transcripteur]`,
   notUnderstood: (seconds) => `[parole ${seconds} s, non comprise]`,
   decimalPoint: ",",
@@ -27,6 +30,17 @@ export const phrasesFr: Phrases = {
   ],
   hesitations: ["euh", "heu", "ben", "bah", "alors", "et", "ou", "mais", "hum"],
   listening: ["oui", "ok", "d'accord", "mm", "mhm", "bien", "ah oui", "oui oui", "ouais"],
+  interrupting: [
+    "attendez",
+    "attends",
+    "un instant",
+    "un moment",
+    "stop",
+    "pardon",
+    "excusez moi",
+    "ecoutez",
+    "non",
+  ],
   voicemail: [
     "messagerie",
     "repondeur",

@@ -7,6 +7,8 @@ export const phrasesIt: Phrases = {
   goodbye: "Grazie per il Suo tempo. Arrivederci.",
   optedOut: "Va bene, non La chiameremo più. Arrivederci.",
   trouble: "Mi dispiace, si è verificato un problema. Arrivederci.",
+  oneMoment: "Un momento, per favore.",
+  cannotHear: "Mi scusi, non riesco a sentirla bene. Se può, risponda con i tasti del telefono.",
   unheard: (seconds) => `[parla ${seconds} s, senza trascrittore]`,
   notUnderstood: (seconds) => `[parla ${seconds} s, non compreso]`,
   decimalPoint: ",",
@@ -31,6 +33,7 @@ export const phrasesIt: Phrases = {
   ],
   hesitations: ["eh", "ehm", "allora", "cioe", "e", "o", "ma", "beh", "mah"],
   listening: ["si", "ok", "va bene", "mm", "mhm", "certo", "bene", "si si", "ecco"],
+  interrupting: ["aspetti", "aspetta", "un momento", "un attimo", "stop", "scusi", "scusa", "senta", "no"],
   voicemail: [
     "segreteria telefonica",
     "segreteria",

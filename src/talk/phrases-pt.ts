@@ -7,6 +7,8 @@ export const phrasesPt: Phrases = {
   goodbye: "Obrigado pelo seu tempo. Adeus.",
   optedOut: "Está bem, não voltaremos a ligar. Adeus.",
   trouble: "Lamento, ocorreu um problema. Adeus.",
+  oneMoment: "Um momento, por favor.",
+  cannotHear: "Desculpe, não consigo ouvi-lo bem. Se puder, responda com as teclas do telefone.",
   unheard: (seconds) => `[fala ${seconds} s, sem transcritor]`,
   notUnderstood: (seconds) => `[fala ${seconds} s, não compreendida]`,
   decimalPoint: ",",
@@ -34,6 +36,7 @@ export const phrasesPt: Phrases = {
   ],
   hesitations: ["eh", "hum", "entao", "pois", "e", "ou", "mas", "bem", "ah"],
   listening: ["sim", "ok", "ta", "ta bom", "mm", "mhm", "certo", "pois", "claro", "sim sim"],
+  interrupting: ["espere", "espera", "um momento", "pare", "desculpe", "perdao", "ouca", "escute", "nao"],
   voicemail: [
     "caixa postal",
     "caixa de correio",

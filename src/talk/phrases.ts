@@ -7,6 +7,10 @@ export interface Phrases {
   readonly optedOut: string;
   /** When the agent cannot go on. */
   readonly trouble: string;
+  /** While the agent's own answer takes too long. */
+  readonly oneMoment: string;
+  /** When words cannot be understood any more, only keys. */
+  readonly cannotHear: string;
   /** In the transcript, for speech whose words nobody knows; `seconds` is already written in the language's way. */
   readonly unheard: (seconds: string) => string;
   /** The same, although there was a transcriber. */
@@ -18,6 +22,8 @@ export interface Phrases {
   readonly hesitations: readonly string[];
   /** As the whole of it: the callee only shows that they listen. */
   readonly listening: readonly string[];
+  /** As the whole of it, into the agent's words: the callee wants the floor. */
+  readonly interrupting: readonly string[];
   /** Anywhere: a machine that takes messages. */
   readonly voicemail: readonly string[];
   /** Anywhere: a machine that offers choices. */
@@ -28,7 +34,7 @@ export interface Phrases {
 }
 
 /** Parts of the one-line summary of a call, joined by semicolons. */
-export interface SummaryPhrases {
+interface SummaryPhrases {
   readonly person: string;
   readonly voicemail: string;
   readonly menu: string;

@@ -22,6 +22,21 @@ export interface DialogTurn {
   readonly cue: DialogCue;
   /** Everything said so far, cut-off turns with only the words that were heard. */
   readonly turns: readonly Turn[];
+  /** What the dialog noted so far. */
+  readonly notes?: DialogNotes;
+  /** The callee's words cannot be heard any more: only keys and typed text. */
+  readonly deaf?: boolean;
+}
+
+/** What a dialog writes down on its way; a later note overwrites an earlier one. It counts however the call ends. */
+export interface DialogNotes {
+  readonly success?: boolean;
+  readonly output?: Readonly<Record<string, unknown>>;
+  readonly followUp?: boolean;
+  readonly doNotCall?: boolean;
+  /** ISO 8601. */
+  readonly callbackAt?: string;
+  readonly transferTo?: string;
 }
 
 /** One thing the agent does. `step` names the place in the dialog, for the summary of a call that ends there. */
@@ -32,6 +47,8 @@ export type DialogAct =
       readonly step?: string;
       /** What the callee says during it is an answer; otherwise it can only skip it. */
       readonly answerable?: boolean;
+      /** Goes on with what was said before it in the same answer: one turn of the transcript. */
+      readonly continues?: boolean;
     }
   /** Says `text` (may be empty), then waits for an answer. */
   | {
@@ -42,6 +59,10 @@ export type DialogAct =
       readonly digits: readonly string[];
     }
   | { readonly type: "press"; readonly digits: string }
+  /** The answer has begun to come; its words follow. */
+  | { readonly type: "begin" }
+  /** Writes something down. `doNotCall` ends the call, politely. */
+  | { readonly type: "note"; readonly note: DialogNotes }
   /** To a `silence` cue: nothing to say about it. The usual prompt is spoken, or the call closed. */
   | { readonly type: "pass" }
   /** Hangs up when everything before it was said. An empty `summary` is filled from the facts of the call. */
@@ -49,6 +70,11 @@ export type DialogAct =
 
 /** The brain of one call. It may keep a place in its dialog between turns; an aborted answer must not move it. */
 export interface DialogModel {
+  /**
+   * It keeps no place: everything it knows is in the turn. So it may be asked ahead, asked again, and an answer of
+   * which nothing was heard yet may be taken back when the callee goes on speaking.
+   */
+  readonly revocable?: boolean;
   /** Ends with exactly one `ask`, `pass` or `end`. Rejects when it cannot answer. */
   answer(turn: DialogTurn, signal: AbortSignal): AsyncIterable<DialogAct>;
 }
@@ -180,6 +206,8 @@ export interface SynthesizedSpeech {
   readonly rateHz: number;
   /** Chunks of any length. */
   readonly audio: AsyncIterable<Int16Array>;
+  /** What made it, when that may be another than was asked: for caches. */
+  readonly engine?: string;
   /** Where in the audio a piece of the text begins, when the engine knows. */
   readonly marks?: AsyncIterable<SpeechMark>;
 }
@@ -199,37 +227,4 @@ export interface Synthesizer {
   };
   warm?(signal: AbortSignal): Promise<void>;
   say(request: SpeechRequest, signal: AbortSignal): Promise<SynthesizedSpeech>;
-}
-
-// ── Duplex: hears, thinks and speaks in one ──────────────────────────────────────────────────────
-
-export type DuplexEvent =
-  | HearEvent
-  | { readonly type: "audio"; readonly itemId: string; readonly pcm: Int16Array }
-  | { readonly type: "said"; readonly itemId: string; readonly text: string; readonly final: boolean }
-  | { readonly type: "response-done"; readonly itemId: string }
-  | { readonly type: "tool-call"; readonly call: ToolCall };
-
-export interface Duplex {
-  open(
-    request: {
-      readonly instructions: string;
-      readonly language: string;
-      readonly voice: string;
-      readonly tools: readonly Tool[];
-      readonly interrupt: boolean;
-    },
-    signal: AbortSignal,
-  ): Promise<DuplexSession>;
-}
-
-export interface DuplexSession extends AsyncDisposable {
-  write(frame: HeardFrame): void;
-  readonly events: AsyncIterable<DuplexEvent>;
-  /** Tells the model how much of an item the callee really heard. */
-  truncate(itemId: string, playedMs: number): void;
-  inject(message: Message): void;
-  toolResult(callId: string, value: unknown): void;
-  /** Asks for a response now, optionally with these words. */
-  respond(text?: string): void;
 }

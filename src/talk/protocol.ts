@@ -28,8 +28,22 @@ export type ConversationInput =
       readonly startMs: number;
       readonly endMs: number;
     }
-  /** Can be played without a gap: all of it, or a first chunk and more to come (`durationMs` then unknown). */
-  | { readonly type: "speech-ready"; readonly speechId: string; readonly durationMs?: number }
+  /** The transcriber believes the turn may be over, takes that back, or knows it is. */
+  | { readonly type: "turn-ending"; readonly text: string }
+  | { readonly type: "turn-resumed" }
+  | { readonly type: "turn-ended"; readonly text: string }
+  /** There is no transcriber any more. */
+  | { readonly type: "hearing-lost"; readonly reason: string }
+  /**
+   * Can be played without a gap: all of it, or a first chunk and more to come (`durationMs` then unknown).
+   * `soundMs`: when its first sound was there, unless that was before the answer.
+   */
+  | {
+      readonly type: "speech-ready";
+      readonly speechId: string;
+      readonly durationMs?: number;
+      readonly soundMs?: number;
+    }
   | { readonly type: "speech-failed"; readonly speechId: string; readonly reason: string }
   /** Its first packet left. */
   | { readonly type: "speech-started"; readonly speechId: string; readonly atMs: number }
@@ -40,7 +54,7 @@ export type ConversationInput =
       readonly playedMs: number;
       readonly totalMs: number;
     }
-  /** One act of the dialog's answer to `ask-dialog`; an `ask` or `end` is the last. */
+  /** One act of the dialog's answer to `ask-dialog`; an `ask`, `pass` or `end` is the last. */
   | { readonly type: "dialog-acted"; readonly generation: number; readonly act: DialogAct }
   | { readonly type: "dialog-failed"; readonly generation: number; readonly reason: string }
   | { readonly type: "callee-hung-up" }
@@ -70,5 +84,7 @@ export type ConversationEffect =
   | { readonly type: "abort-dialog"; readonly generation: number }
   | { readonly type: "publish"; readonly event: ConversationEvent }
   | { readonly type: "detect-tones"; readonly on: boolean }
+  /** The callee has stopped speaking: the transcriber is to tell its final words. */
+  | { readonly type: "finalise-hearing" }
   /** Everything was said: hang up now. At most once, and always the last effect. */
   | { readonly type: "finish" };

@@ -1,17 +1,27 @@
 import { screen } from "./answering.ts";
-import { canAnswer } from "./answers.ts";
+import { canAnswer, dropDraft } from "./answers.ts";
 import { interruptByHand } from "./barge-in.ts";
 import {
   andThen,
   become,
   phrasesFor,
   publish,
+  speak,
   stay,
   type ConversationState,
   type Move,
 } from "./conversation-state.ts";
 import { dialogFailed, takeAct } from "./dialog-turns.ts";
-import { keyPressed, soundChanged, typed, wordsHeard, type HeardWords } from "./ears.ts";
+import { takeBack } from "./drafts.ts";
+import {
+  isDreamt,
+  keyPressed,
+  soundChanged,
+  turnJudged,
+  typed,
+  wordsHeard,
+  type HeardWords,
+} from "./ears.ts";
 import { optOut, wrapUp } from "./ending.ts";
 import { holdsPhrase } from "./phrases.ts";
 import type { ConversationInput } from "./protocol.ts";
@@ -25,7 +35,14 @@ export function receive(state: ConversationState, input: ConversationInput, now:
       return state.answeredAt === undefined
         ? become(state, { phase: { type: "talking" }, answeredAt: now, rtt: input.rtt })
         : stay(state);
+    case "hearing-lost":
+      return loseHearing(state, input.reason, at);
     case "speech-ready":
+      return receiveSpeech(
+        state,
+        input.soundMs === undefined ? input : { ...input, soundMs: within(input.soundMs, at) },
+        at,
+      );
     case "speech-failed":
     case "speech-played":
     case "speech-stopped":
@@ -46,13 +63,27 @@ export function receive(state: ConversationState, input: ConversationInput, now:
     case "digit":
     case "text":
     case "heard":
+    case "turn-ending":
+    case "turn-resumed":
+    case "turn-ended":
       return state.answeredAt === undefined ? stay(state) : hear(state, input, at);
   }
 }
 
 type CalleeInput = Extract<
   ConversationInput,
-  { readonly type: "callee-speech" | "beep" | "tone" | "digit" | "text" | "heard" }
+  {
+    readonly type:
+      | "callee-speech"
+      | "beep"
+      | "tone"
+      | "digit"
+      | "text"
+      | "heard"
+      | "turn-ending"
+      | "turn-resumed"
+      | "turn-ended";
+  }
 >;
 
 function hear(state: ConversationState, input: CalleeInput, at: number): Move {
@@ -70,6 +101,14 @@ function hear(state: ConversationState, input: CalleeInput, at: number): Move {
       const startMs = within(input.startMs, at);
       return hearWords(state, { ...input, startMs, endMs: Math.max(startMs, within(input.endMs, at)) }, at);
     }
+    case "turn-ending":
+      return become(state, { ears: turnJudged(state.ears, "ending", input.text) });
+    case "turn-resumed":
+      return andThen(become(state, { ears: turnJudged(state.ears, "open", "") }), dropDraft);
+    case "turn-ended":
+      return andThen(become(state, { ears: turnJudged(state.ears, "ended", input.text) }), (next) =>
+        heedStopWords(next, next.ears.utterance?.words ?? "", at),
+      );
   }
 }
 
@@ -80,6 +119,30 @@ function hearSound(state: ConversationState, active: boolean, atMs: number, at: 
     become(state, { ears: soundChanged(state.ears, active, atMs) }),
     (next) => (begins ? publish(next, { type: "speech-started", speaker: "callee", atMs }) : stay(next)),
     (next) => screen(next, { type: "callee-speech", active, atMs }, at),
+    (next) => (active ? dropDraft(next) : finaliseWords(next)),
+  );
+}
+
+/** A transcriber that leaves the end of turns to us is told of each pause. */
+function finaliseWords(state: ConversationState): Move {
+  const { endsTurns, finalWithinMs } = state.hearing;
+  return finalWithinMs === undefined || endsTurns || state.phase.type === "over"
+    ? stay(state)
+    : stay(state, { type: "finalise-hearing" });
+}
+
+/** From here on the callee has only keys and typed text, and is told so. */
+function loseHearing(state: ConversationState, reason: string, at: number): Move {
+  if (state.deaf || state.hearing.finalWithinMs === undefined) return stay(state);
+  const hearing = { ...state.hearing, finalWithinMs: undefined, endsTurns: false };
+  return andThen(
+    become(state, { deaf: true, hearing }),
+    dropDraft,
+    (next) => publish(next, { type: "hearing-lost", atMs: at, reason }),
+    (next) =>
+      next.phase.type === "talking" && next.dialog.status.type !== "ended"
+        ? speak(next, { role: "prompt", text: phrasesFor(next).cannotHear })
+        : stay(next),
   );
 }
 
@@ -103,11 +166,13 @@ function hearTyping(state: ConversationState, text: string, at: number): Move {
 
 function hearWords(state: ConversationState, heard: HeardWords, at: number): Move {
   const { language } = state.plan;
+  if (heard.text.trim() !== "" && isDreamt(state.ears, state.hearing, heard.startMs)) return stay(state);
   return andThen(
-    become(state, { ears: wordsHeard(state.ears, heard) }),
+    become(state, { ears: wordsHeard(state.ears, heard, at) }),
     (next) => screen(next, { type: "words", text: heard.text, language, atMs: heard.endMs }, at),
     (next) =>
       heard.kind === "final" ? heedStopWords(next, next.ears.utterance?.words ?? "", at) : stay(next),
+    takeBack,
   );
 }
 

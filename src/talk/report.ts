@@ -15,30 +15,27 @@ export function reportOf(state: ConversationState): ConversationReport {
     endedBy,
     voicemailMessageLeft: state.voicemailMessageLeft,
     firstWordMs: state.firstWordMs ?? null,
+    ...(state.timings.length > 0 && { timings: state.timings }),
   };
 }
 
 /** The dialog's own result when it came to its end; a dialog that was left midway achieved nothing. */
 function resultOf(state: ConversationState, endedBy: EndedBy, atMs: number): DialogResult {
   const { status } = state.dialog;
-  const finished =
-    status.type === "ended" && state.trouble === undefined && isSaid(state, endedBy)
-      ? status.result
-      : undefined;
+  const finished = status.type === "ended" && state.told ? status.result : undefined;
   const verdict = finalVerdict(state.screening, atMs);
   const machine = verdict.kind === "voicemail" || verdict.kind === "fax";
+  const { notes } = state.dialog;
+  const { callbackAt, transferTo } = { ...notes, ...finished };
   return {
-    success: finished !== undefined && finished.success && !machine,
-    output: finished?.output ?? {},
+    success: (finished?.success ?? notes.success ?? false) && !machine,
+    output: finished?.output ?? notes.output ?? {},
     summary: finished?.summary || factualSummary(state, endedBy, atMs, finished !== undefined),
-    followUp: finished?.followUp ?? false,
+    followUp: (finished?.followUp ?? false) || (notes.followUp ?? false),
     doNotCall: state.optedOut,
+    ...(callbackAt !== undefined && { callbackAt }),
+    ...(transferTo !== undefined && { transferTo }),
   };
-}
-
-/** A callee who hangs up during the last words has still heard the end of the dialog; a limit or opt-out came before it. */
-function isSaid(state: ConversationState, endedBy: EndedBy): boolean {
-  return endedBy === "agent" || endedBy === "callee" ? state.floor.queue.length === 0 : false;
 }
 
 /** One line made of what is certain: who answered, what was pressed, how it ended, how long it took. */

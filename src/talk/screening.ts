@@ -28,7 +28,9 @@ export type Evidence =
   | { readonly type: "tone"; readonly kind: "fax"; readonly atMs: number }
   | { readonly type: "digit"; readonly atMs: number }
   | { readonly type: "text"; readonly atMs: number }
-  | { readonly type: "words"; readonly text: string; readonly language: string; readonly atMs: number };
+  | { readonly type: "words"; readonly text: string; readonly language: string; readonly atMs: number }
+  /** All words of a turn that is over. */
+  | { readonly type: "turn"; readonly text: string; readonly language: string; readonly atMs: number };
 
 /** A voicemail greets within this time; who speaks first later has listened. */
 const greetingWithinMs = 6000;
@@ -61,6 +63,8 @@ export function weigh(screening: Screening, evidence: Evidence): Screening {
       return proveByHand(screening, "text", evidence.atMs);
     case "words":
       return read(screening, evidence.text, evidence.language, evidence.atMs);
+    case "turn":
+      return readTurn(screening, evidence.text, evidence.language, evidence.atMs);
   }
 }
 
@@ -121,7 +125,9 @@ function proveByHand(screening: Screening, by: "dtmf" | "text", atMs: number): S
 
 function read(screening: Screening, text: string, language: string, atMs: number): Screening {
   const phrases = phrasesOf(language);
-  if (screening.verdict !== undefined && isCertain(screening.verdict)) return screening;
+  const { verdict } = screening;
+  if (verdict !== undefined && verdict.kind !== "person" && isCertain(verdict)) return screening;
+  if (isProven(verdict)) return screening;
   const kind = holdsPhrase(text, phrases.voicemail)
     ? "voicemail"
     : holdsPhrase(text, phrases.menu)
@@ -129,6 +135,15 @@ function read(screening: Screening, text: string, language: string, atMs: number
       : undefined;
   if (kind === undefined || atMs > beepWithinMs) return screening;
   return decide(screening, { kind, by: "transcript", atMs, evidence: `"${text}"` });
+}
+
+/** Who spoke for long without a machine's words is only a person who has much to say. */
+function readTurn(screening: Screening, text: string, language: string, atMs: number): Screening {
+  const { verdict } = screening;
+  const { menu, voicemail } = phrasesOf(language);
+  const suspected = verdict?.kind === "voicemail" && !isCertain(verdict);
+  if (!suspected || holdsPhrase(text, [...voicemail, ...menu])) return screening;
+  return decide(screening, { kind: "person", by: "transcript", atMs, evidence: `"${text.slice(0, 120)}"` });
 }
 
 /** Keys, typed text, a fax tone and a beep are not taken back. */

@@ -25,7 +25,8 @@ export function sentencesOf(text: string, language: string): readonly string[] {
   return sentences.flatMap(shorten);
 }
 
-function endsSentence(word: string, next: string | undefined, language: string): boolean {
+/** Whether a word is the last of a sentence, `next` being the one after it. */
+export function endsSentence(word: string, next: string | undefined, language: string): boolean {
   if (next === undefined) return true;
   const bare = word.replace(/["'”’»)\]]+$/, "");
   if (/[!?…。！？]$/.test(bare)) return !/^\p{Ll}/u.test(next);

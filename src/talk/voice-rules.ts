@@ -9,7 +9,8 @@ import {
 } from "./conversation-state.ts";
 import { isBusy } from "./ears.ts";
 import { goSilently } from "./ending.ts";
-import { advance, currentSpeech, played, started, stopped, synthesised } from "./floor.ts";
+import { currentSpeech, type Sentence } from "./floor.ts";
+import { advance, played, fallenSilent, started, stopped, synthesised } from "./floor-moves.ts";
 import type { ConversationInput } from "./protocol.ts";
 
 /*
@@ -28,10 +29,14 @@ export function receiveSpeech(state: ConversationState, input: SpeechInput, at: 
   const { floor } = state;
   const { speechId } = input;
   switch (input.type) {
-    case "speech-ready":
+    case "speech-ready": {
+      const { replyClock } = state;
+      const first = replyClock?.speechId === speechId && replyClock.firstAudioMs === undefined;
       return become(state, {
         floor: synthesised(floor, speechId, { audio: "ready", durationMs: input.durationMs }),
+        ...(first && { replyClock: { ...replyClock, firstAudioMs: input.soundMs ?? at } }),
       });
+    }
     case "speech-failed": {
       const failed = synthesised(floor, speechId, { audio: "failed" });
       if (currentSpeech(floor) !== speechId) return become(state, { floor: failed });
@@ -47,8 +52,16 @@ export function receiveSpeech(state: ConversationState, input: SpeechInput, at: 
           )
         : stay(state);
     case "speech-stopped":
-      return onFloor(state, stopped(floor, speechId, at, share(input.playedMs, input.totalMs)));
+      return receiveStop(state, speechId, at, share(input.playedMs, input.totalMs));
   }
+}
+
+function receiveStop(state: ConversationState, speechId: string, at: number, heard: number): Move {
+  const { floor } = state;
+  if (currentSpeech(floor) !== speechId) return stay(state);
+  return floor.voice.type === "stopping"
+    ? onFloor(state, stopped(floor, speechId, at, heard))
+    : become(state, { floor: fallenSilent(floor, at, heard) });
 }
 
 /** The agent's next move, or undefined while there is none to make. */
@@ -56,8 +69,7 @@ export function speakOn(state: ConversationState, at: number): Move | undefined 
   const { floor, rtt } = state;
   const [head] = floor.queue;
   if (head === undefined || (head.startMs === undefined && !mayBegin(state, at))) return undefined;
-  if (!rtt && head.sentences[head.done]?.audio === "failed")
-    return goSilently(state, "speech synthesis failed", at);
+  if (!rtt && awaited(state)?.audio === "failed") return goSilently(state, "speech synthesis failed", at);
   const step = advance(floor, at, rtt);
   if (step === undefined) return undefined;
   return andThen(onFloor(state, step), (next) => {
@@ -73,7 +85,7 @@ export function voiceDueMs(state: ConversationState): number {
   if (state.phase.type === "ringing") return Infinity;
   switch (voice.type) {
     case "waiting":
-      return voice.sinceMs + synthesisPatienceMs;
+      return awaited(state)?.audio === "asked" ? voice.sinceMs + synthesisPatienceMs : Infinity;
     case "stopping":
       return voice.sinceMs + stoppingPatienceMs;
     case "playing":
@@ -88,12 +100,12 @@ export function voiceDueMs(state: ConversationState): number {
 export function mendVoice(state: ConversationState, at: number): Move {
   const { floor } = state;
   switch (floor.voice.type) {
-    case "waiting": {
-      const late = floor.queue[0]?.sentences[floor.queue[0].done]?.speechId ?? "";
-      return become(state, { floor: synthesised(floor, late, { audio: "failed" }) });
-    }
+    case "waiting":
+      return become(state, {
+        floor: synthesised(floor, awaited(state)?.speechId ?? "", { audio: "failed" }),
+      });
     case "stopping":
-      return onFloor(state, stopped(floor, floor.voice.speechId, at, 0));
+      return onFloor(state, stopped(floor, floor.voice.speechId, at, floor.voice.share ?? 0));
     case "playing":
       return stay({ ...state, floor: played(floor, floor.voice.speechId, at) }, { type: "clear-playout" });
     case "silent":
@@ -102,15 +114,24 @@ export function mendVoice(state: ConversationState, at: number): Move {
   }
 }
 
+/** The sentence that comes next. */
+function awaited(state: ConversationState): Sentence | undefined {
+  const [head] = state.floor.queue;
+  return head?.sentences[head.done];
+}
+
 /** The first sound of a turn; the first of the call is the figure callers are judged by. */
 function noteStarted(state: ConversationState, speechId: string, atMs: number | undefined): Move {
   const [head] = state.floor.queue;
   const at = atMs ?? head?.startMs ?? 0;
   const fresh = head?.done === 0 && atMs !== undefined;
   const first = state.firstWordMs === undefined;
+  const { replyClock } = state;
+  const replies = fresh && replyClock !== undefined && replyClock.utteranceId === head?.id;
   return andThen(
     become(state, { floor: atMs === undefined ? state.floor : started(state.floor, speechId, atMs) }),
     (next) => (fresh ? publish(next, { type: "speech-started", speaker: "agent", atMs: at }) : stay(next)),
+    (next) => (replies ? become(next, { replyClock: { ...replyClock, firstPacketMs: at } }) : stay(next)),
     (next) => (first ? become(next, { firstWordMs: at }) : stay(next)),
     (next) => (first ? publish(next, { type: "first-word", afterAnswerMs: at }) : stay(next)),
   );
@@ -136,7 +157,8 @@ function isHeldByManners(state: ConversationState): boolean {
   const { ears, floor, firstWordMs, phase, plan } = state;
   const waits =
     floor.voice.type === "silent" && floor.queue[0]?.startMs === undefined && floor.queue.length > 0;
-  return waits && plan.interrupt && phase.type === "talking" && firstWordMs !== undefined && isBusy(ears);
+  const patient = plan.interrupt || state.revocable;
+  return waits && patient && phase.type === "talking" && firstWordMs !== undefined && isBusy(ears);
 }
 
 function share(playedMs: number, totalMs: number): number {

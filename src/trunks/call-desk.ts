@@ -78,6 +78,8 @@ export function createCallDesk(options: {
       answer: (local) => act(() => call.answer(local)),
       reject: (status, details) => act(() => call.reject(status, details)),
       hangUp: () => act(() => call.hangUp()),
+      hold: () => act(() => call.hold()),
+      resume: () => act(() => call.resume()),
       onEvent: () => undefined,
     };
   }

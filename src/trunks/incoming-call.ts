@@ -1,7 +1,7 @@
-import type { IncomingCallEvent, LineMedia, LocalMedia } from "#sip";
+import type { IncomingCallEvent, LegControls, LineMedia, LocalMedia } from "#sip";
 
 /** A call that came in: the callee's side of an INVITE (RFC 3261 13.3). */
-export interface IncomingCall {
+export interface IncomingCall extends Pick<LegControls, "hold" | "resume"> {
   readonly sipCallId: string;
   /** User part of the Request-URI, unescaped. */
   readonly number: string;

@@ -71,17 +71,22 @@ async function bind(socket: Socket, at: { readonly address: string; readonly por
     await promise;
   } catch (cause) {
     socket.close();
-    throw new OutdialError(
-      "sip-port-busy",
-      `SIP cannot listen on ${at.address}:${at.port} (${errorCode(cause)})`,
-      {
-        hint: "Stop what uses the port, or choose another address and port.",
-        cause,
-      },
-    );
+    throw busyPort(at, cause);
   } finally {
     socket.removeListener("error", reject);
   }
+}
+
+/** The error `sip-port-busy` for an address that could not be bound. */
+export function busyPort(
+  at: { readonly address: string; readonly port: number },
+  cause: unknown,
+): OutdialError {
+  return new OutdialError(
+    "sip-port-busy",
+    `SIP cannot listen on ${at.address}:${at.port} (${errorCode(cause)})`,
+    { hint: "Stop what uses the port, or choose another address and port.", cause },
+  );
 }
 
 /** The system's name of an error, such as `EADDRINUSE`; empty when there is none. */

@@ -105,15 +105,38 @@ export const resolveBody = Type.Object(
 );
 export type ResolveBody = Static<typeof resolveBody>;
 
+/** One message as it was on the wire; credentials and media keys stand as `[redacted]`. */
+export const sipMessage = Type.Object({
+  attempt: Type.Integer(),
+  seq: Type.Integer({ description: "1, 2, … within the attempt; a gap is messages that were not kept" }),
+  at: time,
+  direction: Type.Enum(["sent", "received"]),
+  transport: Type.Enum(["udp", "tcp", "tls"]),
+  local: Type.String({ description: "address:port, [v6]:port" }),
+  remote: Type.String(),
+  first_line: Type.String(),
+  text: Type.String(),
+});
+export type SipMessageView = Static<typeof sipMessage>;
+
 export const eventsQuery = Type.Object({
   call: Type.Optional(Type.String()),
   campaign: Type.Optional(Type.String()),
   since: Type.Optional(Type.Integer({ minimum: 0 })),
+  types: Type.Optional(
+    Type.String({
+      description:
+        "Only these, separated by commas. Without it all that are kept for replay: no passing ones",
+    }),
+  ),
+  follow: Type.Optional(Type.Boolean({ description: "false: only what is still kept. Default true" })),
 });
 
 /**
- * One line of `GET /admin/events`. Besides what happens in calls there are `heartbeat` (nothing happened;
- * `seq` is the last one sent) and `events-lost` (`data.count` events were missed by a reader that was too slow).
+ * One line of `GET /admin/events`. Besides what happens in calls there are `heartbeat` (nothing happened; a reader may
+ * resume after its `seq`; another `data.stream` than before: the daemon was started anew and counts anew) and
+ * `events-lost` (`data.count` events were missed by a reader that was too slow, or came back too late). Passing events
+ * (words in the making, `sip-message`) come only when `types` names them, and are never replayed.
  */
 export const eventLine = Type.Object({
   seq: Type.Integer(),

@@ -1,6 +1,8 @@
 import { Type, type TSchema } from "typebox";
 import * as calls from "./admin-calls.ts";
+import * as providers from "./admin-providers.ts";
 import * as setup from "./admin-setup.ts";
+import * as trunks from "./admin-trunks.ts";
 import { callRecord, callsQuery, listedCall } from "./call.ts";
 import { mebibyte, type Route } from "./route.ts";
 
@@ -31,6 +33,12 @@ export const adminRoutes = {
     setup.applyBody,
     setup.appliedView,
   ),
+  lintPlaybook: act(
+    "/admin/playbooks/lint",
+    "What is wrong with a playbook's file, or may not be meant; changes nothing",
+    setup.lintBody,
+    Type.Array(setup.findingView),
+  ),
   getPlaybook: read("/admin/playbooks/{ref}", "One playbook with its file", setup.playbookDetail),
   listVersions: read(
     "/admin/playbooks/{ref}/versions",
@@ -43,15 +51,34 @@ export const adminRoutes = {
     setup.promoteBody,
     setup.playbookView,
   ),
-  listTrunks: read("/admin/trunks", "List trunks", Type.Array(setup.trunkView)),
-  createTrunk: write("/admin/trunks", "Add a trunk", setup.trunkBody, setup.trunkView),
-  getTrunk: read("/admin/trunks/{name}", "One trunk", setup.trunkView),
+  listTrunks: read("/admin/trunks", "List trunks", Type.Array(trunks.trunkView)),
+  createTrunk: write("/admin/trunks", "Add a trunk", trunks.trunkBody, trunks.trunkView),
+  getTrunk: read("/admin/trunks/{name}", "One trunk", trunks.trunkView),
   removeTrunk: remove("/admin/trunks/{name}", "Remove a trunk"),
   setDefaultTrunk: act(
     "/admin/trunks/{name}/default",
     "Make a trunk the account's default",
     undefined,
-    setup.trunkView,
+    trunks.trunkView,
+  ),
+  editTrunk: act(
+    "/admin/trunks/{name}/edit",
+    "Change a trunk; what is not said stays",
+    trunks.trunkChange,
+    trunks.trunkView,
+  ),
+  testTrunk: act(
+    "/admin/trunks/{name}/test",
+    "Whether the provider can be reached and takes us",
+    undefined,
+    trunks.trunkTest,
+  ),
+  listProviders: read("/admin/providers", "List configured AI providers", Type.Array(providers.providerView)),
+  testProvider: act(
+    "/admin/providers/{name}/test",
+    "Try a provider in every role it has; costs one sentence each",
+    undefined,
+    Type.Array(providers.providerCheck),
   ),
   listCampaigns: read("/admin/campaigns", "List campaigns, newest first", Type.Array(calls.campaignView)),
   launchCampaign: {
@@ -85,6 +112,16 @@ export const adminRoutes = {
     success: { status: 200, schema: calls.adminStartedCall },
   },
   getCall: read("/admin/calls/{id}", "One call", callRecord),
+  getCallSip: read(
+    "/admin/calls/{id}/sip",
+    "What was on the wire in a call: its SIP messages, by attempt",
+    Type.Array(calls.sipMessage),
+  ),
+  listLiveCalls: read(
+    "/admin/live-calls",
+    "Calls under way: dialing, ringing, talking",
+    Type.Array(listedCall),
+  ),
   hangUpCall: act(
     "/admin/calls/{id}/hangup",
     "End a live call or cancel a waiting one",

@@ -1,5 +1,6 @@
 import { tokenExpiries } from "#domain";
 import { Type, type Static } from "typebox";
+import { trunkHealth } from "./admin-trunks.ts";
 
 const time = Type.String({ description: "ISO 8601, UTC" });
 const nullableText = Type.Union([Type.String(), Type.Null()]);
@@ -31,6 +32,7 @@ export const statusView = Type.Object({
       default: Type.Boolean(),
       live: Type.Integer(),
       max_calls: Type.Integer(),
+      ...trunkHealth,
     }),
   ),
 });
@@ -126,44 +128,27 @@ export const appliedView = Type.Object({
 });
 export type AppliedView = Static<typeof appliedView>;
 
-export const promoteBody = Type.Object({ version: Type.String({ minLength: 4 }) }, strict);
-export type PromoteBody = Static<typeof promoteBody>;
-
-// ── Trunks ───────────────────────────────────────────────────────────────────────────────────────
-
-export const trunkView = Type.Object({
-  id: Type.String(),
-  name: Type.String(),
-  kind: Type.Enum(["ip", "digest", "sandbox"]),
-  host: Type.String(),
-  port: Type.Integer(),
-  username: nullableText,
-  caller_id: Type.String(),
-  codecs: Type.Array(Type.Enum(["PCMU", "PCMA"])),
-  max_calls: Type.Integer(),
-  calls_per_second: Type.Number(),
-  default: Type.Boolean(),
-  created_at: time,
-});
-export type TrunkView = Static<typeof trunkView>;
-
-export const trunkBody = Type.Object(
+export const lintBody = Type.Object(
   {
-    name,
-    kind: Type.Enum(["ip", "digest", "sandbox"]),
-    host: Type.Optional(Type.String({ minLength: 1 })),
-    port: Type.Optional(Type.Integer({ minimum: 1, maximum: 65_535 })),
-    username: Type.Optional(Type.String({ minLength: 1 })),
-    password: Type.Optional(
-      Type.String({ minLength: 1, description: "Kept with the credentials, not in the store" }),
+    source: Type.String(),
+    params: Type.Optional(
+      Type.Array(Type.String(), {
+        description: "Names of values that calls will bring: no warning about these",
+      }),
     ),
-    password_ref: Type.Optional(Type.String({ minLength: 1, description: "Where the password already is" })),
-    caller_id: Type.Optional(Type.String({ minLength: 1 })),
-    codecs: Type.Optional(Type.Array(Type.Enum(["PCMU", "PCMA"]), { minItems: 1 })),
-    max_calls: Type.Optional(Type.Integer({ minimum: 1 })),
-    calls_per_second: Type.Optional(Type.Number({ exclusiveMinimum: 0 })),
-    default: Type.Optional(Type.Boolean()),
   },
   strict,
 );
-export type TrunkBody = Static<typeof trunkBody>;
+export type LintBody = Static<typeof lintBody>;
+
+export const findingView = Type.Object({
+  severity: Type.Enum(["error", "warning"]),
+  where: Type.String({ description: "Path of the field, or empty" }),
+  message: Type.String(),
+  line: Type.Optional(Type.Integer()),
+  column: Type.Optional(Type.Integer()),
+});
+export type FindingView = Static<typeof findingView>;
+
+export const promoteBody = Type.Object({ version: Type.String({ minLength: 4 }) }, strict);
+export type PromoteBody = Static<typeof promoteBody>;

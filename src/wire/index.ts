@@ -14,12 +14,15 @@ export {
   type EventLine,
   type RejectedContact,
   type ResolveBody,
+  type SipMessageView,
 } from "./admin-calls.ts";
 export type {
   AccountBody,
   AccountView,
   AppliedView,
   ApplyBody,
+  FindingView,
+  LintBody,
   MintedTokenView,
   PlaybookDetail,
   PlaybookView,
@@ -29,10 +32,9 @@ export type {
   StopView,
   TokenBody,
   TokenView,
-  TrunkBody,
-  TrunkView,
   VersionView,
 } from "./admin-setup.ts";
+export type { TrunkBody, TrunkChange, TrunkTest, TrunkView } from "./admin-trunks.ts";
 export type {
   AttemptView,
   CallBody,
@@ -54,3 +56,4 @@ export {
   type PublicOperation,
   type RouteMatch,
 } from "./routes.ts";
+export type { ProviderCheck, ProviderView } from "./admin-providers.ts";

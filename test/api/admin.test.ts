@@ -25,6 +25,17 @@ const campaignRow = {
   counts: { queued: 3, ringing: 1, "in-progress": 1, closed: 2 },
 } as const;
 
+const ringing = {
+  n: 1,
+  seq: 2,
+  at: 1_000,
+  direction: "received",
+  transport: "udp",
+  local: "192.0.2.1:5060",
+  remote: "[2001:db8::1]:5060",
+  text: "SIP/2.0 180 Ringing\r\nCSeq: 1 INVITE\r\n\r\n",
+} as const;
+
 describe("the administration", () => {
   test.each([
     ["status", "/admin/status"],
@@ -39,11 +50,15 @@ describe("the administration", () => {
     ["getCampaign", `/admin/campaigns/${campaignRow.id}`],
     ["listCalls", "/admin/calls"],
     ["getCall", `/admin/calls/${callOf().id}`],
+    ["getCallSip", `/admin/calls/${callOf().id}/sip`],
+    ["listLiveCalls", "/admin/live-calls"],
   ] as const)("answers %s as its schema says", async (operation, path) => {
     rig.service.tokens = [{ name: "ci", prefix: `outdial_${"a".repeat(16)}`, createdAt: 0, expiresAt: 1 }];
     rig.service.playbooks = [playbookOf(playbookA)];
     rig.service.versions = [{ id: "v", message: "first", source: "x", createdAt: 0 }];
-    rig.service.calls = [callOf({ recording: "x.wav" })];
+    const live = callOf({ id: "0190c000-0000-7000-8000-000000000002", state: "in-progress" });
+    rig.service.calls = [callOf({ recording: "x.wav" }), live];
+    rig.service.sipMessages.set(callOf().id, [ringing]);
     rig.service.campaignRows = [campaignRow];
     await rig.ask("POST", "/admin/trunks", { name: "main", kind: "sandbox" });
     const reply = await rig.ask("GET", path);
@@ -54,6 +69,26 @@ describe("the administration", () => {
     valid(reply.json);
     expect(valid.errors).toBeNull();
     expect(reply.text).not.toBe("[]");
+  });
+
+  test("gives the SIP messages of a call, none when none are kept", async () => {
+    rig.service.calls = [callOf()];
+    const path = `/admin/calls/${callOf().id}/sip`;
+    expect((await rig.ask("GET", path)).text).toBe("[]");
+    rig.service.sipMessages.set(callOf().id, [ringing]);
+    const { n: attempt, ...message } = ringing;
+    expect((await rig.ask("GET", path)).json).toEqual([
+      { ...message, attempt, at: "1970-01-01T00:00:01.000Z", first_line: "SIP/2.0 180 Ringing" },
+    ]);
+    expect((await rig.ask("GET", "/admin/calls/ffff/sip")).status).toBe(404);
+  });
+
+  test("tells what is wrong with a playbook's file and stores nothing", async () => {
+    const finding = { severity: "error", where: "voice", message: "no voice", line: 4, column: 8 } as const;
+    rig.service.findings = [finding];
+    const reply = await rig.ask("POST", "/admin/playbooks/lint", { source: "x", params: ["course"] });
+    expect({ status: reply.status, json: reply.json }).toEqual({ status: 200, json: [finding] });
+    expect(rig.service.acts).toEqual([["lintPlaybook", { source: "x", params: ["course"] }]]);
   });
 
   test("works on the account named in the header, default when there is none", async () => {

@@ -65,11 +65,27 @@ describe("GET /admin/events", () => {
 
   test("filters by call, campaign and the last event seen; ids may be prefixes", async () => {
     rig.service.calls = [callOf()];
+    rig.service.position = { stream: "a", seq: 50 };
     await rig.ask("GET", "/admin/events?call=0190&since=41");
     expect(rig.service.filters).toEqual([{ accountId: accountA.id, call: callOf().id, since: 41 }]);
     expect((await rig.ask("GET", "/admin/events?call=ffff")).status).toBe(404);
     expect((await rig.ask("GET", "/admin/events?campaign=ffff")).status).toBe(404);
     expect((await rig.ask("GET", "/admin/events?since=x")).status).toBe(400);
+  });
+
+  test("begins where the feed is, or where the reader left off; a number of an earlier daemon counts as none", async () => {
+    rig.service.position = { stream: "b", seq: 30 };
+    const first = async (path: string) => JSON.parse((await rig.ask("GET", path)).text.split("\n")[0] ?? "");
+    expect(await first("/admin/events")).toMatchObject({ seq: 30, data: { stream: "b" } });
+    expect(await first("/admin/events?since=12")).toMatchObject({ seq: 12 });
+    expect(await first("/admin/events?since=31&types=call-ended,sip-message&follow=false")).toMatchObject({
+      seq: 0,
+    });
+    expect(rig.service.filters).toEqual([
+      { accountId: accountA.id, since: 30 },
+      { accountId: accountA.id, since: 12 },
+      { accountId: accountA.id, since: 0, types: ["call-ended", "sip-message"], follow: false },
+    ]);
   });
 
   test("ends when the server closes", async () => {
@@ -122,6 +138,22 @@ describe("the lines of a stream", () => {
     expect(await quiet).toMatchObject({ seq: 3, type: "heartbeat", at: "1970-01-01T00:00:15.000Z" });
     feed.push(event(4));
     expect(await read()).toMatchObject({ seq: 4 });
+  });
+
+  test("heartbeats move on past events of others, to a number that hides nothing from the reader", async () => {
+    const clock = new VirtualClock();
+    const feed = feedOf();
+    let seq = 5;
+    const lines = eventLines(feed, clock, { since: 5, position: () => ({ stream: "x", seq }) });
+    const read = async () => JSON.parse((await lines.next()).value ?? "");
+    expect(await read()).toMatchObject({ type: "heartbeat", seq: 5, data: { stream: "x" } });
+    seq = 9;
+    const beat = read();
+    clock.advance(15_000);
+    expect(await beat).toMatchObject({ type: "heartbeat", seq: 5 });
+    const later = read();
+    clock.advance(15_000);
+    expect(await later).toMatchObject({ type: "heartbeat", seq: 9 });
   });
 
   test("are only taken from the feed as fast as the reader reads", async () => {

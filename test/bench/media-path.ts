@@ -2,9 +2,13 @@
  * What one 20 ms frame of one call costs, in nanoseconds and as a multiple of a plain loop over 160 samples measured in
  * the same run, so that figures of different machines can be compared: `node test/bench/media-path.ts`.
  */
+import { srtpCrypto } from "../../src/lines/srtp-crypto.ts";
+import { AudioDecoder, AudioEncoder } from "../../src/media/codec.ts";
 import { createRtpHeader, readRtp, rtpHeaderBytes, writeRtpHeader } from "../../src/media/rtp.ts";
 import { decodeG711, encodeG711 } from "../../src/media/g711.ts";
 import { JitterBuffer } from "../../src/media/jitter-buffer.ts";
+import { SrtpReceiver, SrtpSender } from "../../src/media/srtp.ts";
+import { srtpKeyBytes, srtpTagBytes } from "../../src/media/srtp-suite.ts";
 import { SpeechDetector } from "../../src/media/level.ts";
 import { Resampler } from "../../src/media/resample.ts";
 import { ToneDetector } from "../../src/media/tone-detector.ts";
@@ -60,6 +64,28 @@ report("resample 8 to 16 kHz", () => (sink += resampler.into(frame, wide)));
 const narrow = new Resampler(22_050, 8000);
 const spoken = new Int16Array(441);
 report("resample 22.05 to 8 kHz", () => (sink += narrow.into(spoken, wide)));
+const wideEncoder = new AudioEncoder();
+const wideDecoder = new AudioDecoder();
+report("encode G.722 from 8 kHz", () => (sink += wideEncoder.encode("G722", frame, packet, rtpHeaderBytes)));
+report("decode G.722 to 8 kHz", () => {
+  sink += wideDecoder.decode("G722", packet, heard, { offset: rtpHeaderBytes, length: 160 });
+});
+for (const suite of ["AES_CM_128_HMAC_SHA1_80", "AES_CM_128_HMAC_SHA1_32", "AEAD_AES_128_GCM"] as const) {
+  const key = { suite, key: new Uint8Array(srtpKeyBytes(suite)).fill(7) };
+  let sender = new SrtpSender(key, srtpCrypto);
+  let receiver = new SrtpReceiver(key, srtpCrypto);
+  const room = new Uint8Array(packet.length + srtpTagBytes);
+  report(`encrypt and decrypt, ${suite}`, (index) => {
+    if (index === 0) {
+      sender = new SrtpSender(key, srtpCrypto);
+      receiver = new SrtpReceiver(key, srtpCrypto);
+    }
+    header.sequence = index & 0xffff;
+    writeRtpHeader(room, header);
+    const length = sender.protect(room, packet.length);
+    sink += receiver.unprotect(room.subarray(0, length)) === undefined ? 1e9 : 1;
+  });
+}
 const whole = playThrough(() => true);
 report("the whole path: encode, decode, buffer, VAD, mix", (index) => {
   encodeG711("PCMA", frame, packet, rtpHeaderBytes);

@@ -5,6 +5,7 @@ import { RecordingServer, type Answers } from "../support/recording-server.ts";
 import { runCli, type CliOptions } from "../support/run-cli.ts";
 import { TempHome } from "../support/temp-home.ts";
 
+const other = "0197d4c2-7f3a-7b1c-8000-0000000000ff";
 const id = "0197d4c2-7f3a-7b1c-8000-000000000001";
 
 /** A call record in the get vocabulary. */
@@ -274,6 +275,31 @@ describe("the other call commands", () => {
     expect(code).toBe(7);
     expect(stdout).toBe(`${id}\n`);
     expect(JSON.parse(stderr)).toMatchObject({ error: { code: "call-not-found" } });
+  });
+
+  it("hangup --all-live ends what is live, and minds nobody who hung up meanwhile", async () => {
+    const live = [record("open"), { ...record("open"), id: other }];
+    const { code, stdout, server } = await run(["call", "hangup", "--all-live", "--yes", "-q"], {
+      listLiveCalls: () => ({ body: live }),
+      hangUpCall: ({ params }) =>
+        params["id"] === id
+          ? { body: record("closed") }
+          : { status: 409, body: { error: { code: "wrong-state", message: "The call is closed" } } },
+    });
+    expect({ code, stdout }).toEqual({ code: 0, stdout: `${id}\n` });
+    expect(server.of("hangUpCall")).toHaveLength(2);
+    const none = await run(["call", "hangup", "--all-live", "-q"], { listLiveCalls: () => ({ body: [] }) });
+    expect(none).toMatchObject({ code: 0, stdout: "" });
+  });
+
+  it("hangup --all-live asks first, and wants no ids; without either it says so", async () => {
+    const asked = await run(["call", "hangup", "--all-live"], {
+      listLiveCalls: () => ({ body: [record("open")] }),
+    });
+    expect(asked.code).toBe(2);
+    expect(asked.stderr).toContain("--yes");
+    expect((await run(["call", "hangup", "--all-live", id], {})).code).toBe(2);
+    expect((await run(["call", "hangup"], {})).code).toBe(2);
   });
 
   it("resolve needs a decision and hands the note over", async () => {

@@ -94,6 +94,7 @@ describe("a remote service", () => {
       "call start",
       "call list",
       "call view",
+      "call tail",
       "call transcript",
       "campaign launch",
     ]);

@@ -1,15 +1,17 @@
 import { expect, test } from "vitest";
 import { readArguments } from "../../src/daemon/arguments.ts";
-import { daemonConfigOf, parseListen } from "../../src/daemon/config.ts";
+import { configTables, daemonConfigOf, parseListen } from "../../src/daemon/config.ts";
 import { callingHoursOf } from "../../src/daemon/hours.ts";
 
+const read = (text: string) => daemonConfigOf(configTables(text, "c.toml"), "c.toml");
+
 test("an empty file gives the defaults", () => {
-  expect(daemonConfigOf("", "c.toml")).toMatchObject({ host: "127.0.0.1", port: 8787, engine: "sqljs" });
+  expect(read("")).toMatchObject({ host: "127.0.0.1", port: 8787, engine: "sqljs" });
 });
 
 test("values are read with their units resolved", () => {
   const text = '[daemon]\nlisten = "[::1]:9000"\nring_timeout_s = 20\nallowed_prefixes = ["+34"]\n';
-  expect(daemonConfigOf(text, "c.toml")).toMatchObject({
+  expect(read(text)).toMatchObject({
     host: "::1",
     port: 9000,
     ringTimeoutMs: 20_000,
@@ -18,7 +20,7 @@ test("values are read with their units resolved", () => {
 });
 
 test("tables of other parts of the program are left alone", () => {
-  expect(daemonConfigOf('[profile.prod]\nhost = "https://x"\n', "c.toml").port).toBe(8787);
+  expect(read('[profile.prod]\nhost = "https://x"\n').port).toBe(8787);
 });
 
 test.each([
@@ -29,7 +31,7 @@ test.each([
   ["daemon = 1", "daemon is not accepted; it takes a table"],
   ["[daemon\n", "c.toml:1:"],
 ])("%j is refused with what would be accepted", (text, message) => {
-  expect(() => daemonConfigOf(text, "c.toml")).toThrow(message);
+  expect(() => read(text)).toThrow(message);
 });
 
 test.each([

@@ -1,13 +1,24 @@
 import { OutdialError } from "#base";
 import { createTasks, silentLog } from "#host";
-import { afterEach, expect, test } from "vitest";
+import { afterEach, describe, expect, test } from "vitest";
+import { outcomeOf, plainTrunkSip, type Outcome } from "#domain";
 import { startDialer, type DialerParts } from "../../src/daemon/dialer.ts";
 import type { TrunkRow } from "../../src/daemon/ports.ts";
 import type { RunningCall } from "../../src/daemon/run-call.ts";
+import type { TrunkFault, TrunkHealth } from "../../src/daemon/trunk-health.ts";
 import { DueQueue } from "../support/due-queue.ts";
 import { VirtualClock } from "../support/virtual-clock.ts";
 
-const t1 = { id: "t1", name: "main", maxCalls: 10, callsPerSecond: Infinity } as TrunkRow;
+const t1 = {
+  id: "t1",
+  accountId: "a",
+  name: "main",
+  kind: "ip",
+  isDefault: true,
+  maxCalls: 10,
+  callsPerSecond: Infinity,
+  sip: plainTrunkSip,
+} as TrunkRow;
 const cleanups: (() => Promise<void>)[] = [];
 afterEach(async () => {
   for (const cleanup of cleanups.splice(0)) await cleanup();
@@ -113,25 +124,105 @@ test("a hang-up reaches a running call only", async () => {
   expect(place.hungUp).toEqual(["a operator"]);
 });
 
+describe("a call of no trunk in particular", () => {
+  const t2 = { ...t1, id: "t2", name: "spare", isDefault: false, sip: { ...plainTrunkSip, priority: 20 } };
+  const t3 = { ...t1, id: "t3", name: "first-spare", isDefault: false };
+  const sandbox: TrunkRow = { ...t1, id: "s", name: "sandbox", kind: "sandbox", isDefault: true };
+  const fault = { why: "It is paused.", until: null, held: false };
+
+  test("takes the default trunk, else the next by priority that takes calls", async () => {
+    const queue = new DueQueue([0, 1, 2, 3].map((n) => ({ ...entry(`c${n}`, n * 1000), trunkId: null })));
+    const place = await start(queue, { trunks: [sandbox, t2, t3, t1] });
+    place.health.faults.set("t1", fault);
+    await place.advance(1000);
+    place.health.faults.set("t3", fault);
+    await place.advance(1000);
+    place.health.faults.clear();
+    await place.advance(1000);
+    expect(place.dialled()).toEqual(["c0", "c1 on t3", "c2 on t2", "c3"]);
+  });
+
+  test("waits while no trunk takes calls, or the one that does is full", async () => {
+    const queue = new DueQueue([0, 1, 2].map((n) => ({ ...entry(`c${n}`, 0), trunkId: null })));
+    const place = await start(queue, { trunks: [t1, { ...t2, maxCalls: 1 }], faults: ["t1", "t2"] });
+    expect(place.dialled()).toEqual([]);
+    place.health.faults.delete("t2");
+    place.dialer.wake();
+    await place.advance(0);
+    expect(place.dialled()).toEqual(["c0 on t2"]);
+    place.health.faults.clear();
+    place.dialer.wake();
+    await place.advance(0);
+    expect(place.dialled()).toEqual(["c0 on t2", "c1", "c2"]);
+  });
+
+  test("a call of one trunk waits for it, whatever others can do", async () => {
+    const place = await start(new DueQueue([entry("a", 0)]), { trunks: [t1, t2], faults: ["t1"] });
+    await place.advance(60_000);
+    expect(place.dialled()).toEqual([]);
+    place.health.faults.clear();
+    place.dialer.wake();
+    await place.advance(0);
+    expect(place.dialled()).toEqual(["a"]);
+  });
+
+  test("without any trunk it ends and says so", async () => {
+    const queue = new DueQueue([{ ...entry("a", 0), trunkId: null }]);
+    await start(queue, { trunks: [sandbox] });
+    expect(queue.ended).toMatchObject([{ outcome: { cause: "no-route" } }]);
+  });
+});
+
+test("a trunk hears of each of its calls once at the start and once at the end", async () => {
+  const place = await start(new DueQueue([entry("a", 0), entry("b", 0)]));
+  await place.end("a", outcomeOf("busy"));
+  expect(place.health.heard).toEqual(["t1 started", "t1 started", "t1 busy"]);
+  const failing = await start(new DueQueue([entry("c", 0)]), { run: () => Promise.reject(new Error("x")) });
+  expect(failing.health.heard).toEqual(["t1 started", "t1 not dialled"]);
+});
+
+class NotedHealth implements Pick<TrunkHealth, "faultOf" | "callStarted" | "callEnded"> {
+  readonly faults = new Map<string, TrunkFault>();
+  readonly heard: string[] = [];
+
+  faultOf(id: string): TrunkFault | undefined {
+    return this.faults.get(id);
+  }
+
+  callStarted(id: string): void {
+    this.heard.push(`${id} started`);
+  }
+
+  callEnded(id: string, outcome: Outcome | undefined): void {
+    this.heard.push(`${id} ${outcome?.cause ?? "not dialled"}`);
+  }
+}
+
 function entry(id: string, dueAt: number, to = `+${id}`) {
   return { id, to, dueAt };
 }
 
 async function start(
   queue: DueQueue,
-  options: { trunks?: TrunkRow[]; room?: number } & Partial<Pick<DialerParts, "run" | "mayDialAt">> = {},
+  options: { trunks?: TrunkRow[]; room?: number; faults?: readonly string[] } & Partial<
+    Pick<DialerParts, "run" | "mayDialAt">
+  > = {},
 ) {
   const clock = new VirtualClock();
   const tasks = createTasks(silentLog);
   const calls = new Map<string, () => void>();
   const order: string[] = [];
   const hungUp: string[] = [];
-  const hold = async (call: RunningCall): Promise<void> => {
+  const outcomes = new Map<string, Outcome>();
+  const health = new NotedHealth();
+  for (const id of options.faults ?? []) health.faults.set(id, { why: "x", until: null, held: false });
+  const hold = async (call: RunningCall): Promise<Outcome | undefined> => {
     const { id } = call.claimed.call;
-    order.push(id);
+    order.push(call.trunk.id === "t1" ? id : `${id} on ${call.trunk.id}`);
     call.hangUp = (why) => hungUp.push(`${id} ${why}`);
     await new Promise<void>((resolve) => calls.set(id, resolve));
     calls.delete(id);
+    return outcomes.get(id);
   };
   const dialer = startDialer({
     store: queue,
@@ -144,6 +235,7 @@ async function start(
     log: silentLog,
     tasks,
     owner: "test",
+    health,
     trunks: () => Promise.resolve(options.trunks ?? [t1]),
     run: options.run ?? hold,
     mayDialAt: options.mayDialAt ?? ((_call, _trunk, now) => now),
@@ -154,14 +246,15 @@ async function start(
     await tasks[Symbol.asyncDispose]();
   });
   await settle();
-  return { dialer, hungUp, dialled: () => order, advance, end };
+  return { dialer, hungUp, health, dialled: () => order, advance, end };
 
   async function advance(ms: number): Promise<void> {
     clock.advance(ms);
     await settle();
   }
 
-  async function end(id: string): Promise<void> {
+  async function end(id: string, outcome?: Outcome): Promise<void> {
+    if (outcome !== undefined) outcomes.set(id, outcome);
     calls.get(id)?.();
     await settle();
   }

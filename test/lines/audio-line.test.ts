@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { AudioLine } from "../../src/lines/audio-line.ts";
 import type { LineMedia } from "../../src/lines/line-media.ts";
 import type { Recorder } from "../../src/lines/recorder.ts";
+import { writeReport } from "../../src/media/rtcp.ts";
 import { createRtpHeader, readRtp } from "../../src/media/rtp.ts";
 import { beepTone, silence, sineTone } from "../../src/media/tone-generator.ts";
 import { joined, rms, shareAt, speechLike } from "../media/signals.ts";
@@ -309,14 +310,26 @@ describe("who is heard", () => {
     expect(rms(joined(...ear.pcm.slice(-12)))).toBeGreaterThan(1000);
   });
 
-  test("reports of strangers are not believed", async () => {
-    const clock = handClock();
-    const line = await openLine(clock);
-    line.connect({ audio: { ...agreed(9).audio, remote: { address: "127.0.0.2", port: 9, rtcpPort: 10 } } });
-    const stranger = await openStranger();
-    stranger.socket.send(new Uint8Array(40).fill(0x81), line.local.audioPort + 1, "127.0.0.1");
-    await send(stranger, line, [new Uint8Array(3)]); // arrives after it
-    expect(line.stats()).toMatchObject({ peerLost: 0 });
+  test("reports of strangers are not believed, those of the peer are", async () => {
+    const { line, peer, pull } = await threeParties();
+    const stranger = await openStranger("127.0.0.2");
+    pull(1);
+    await turnsUntil(() => peer.heard.length === 1);
+    const ssrc = peer.heard[0]!.readUInt32BE(8);
+    const block = {
+      ssrc,
+      fractionLost: 0,
+      highestSequence: 0,
+      jitter: 80,
+      lastReport: 0,
+      sinceLastReport: 0,
+    };
+    const report = (lost: number) => writeReport({ ssrc: 3, cname: "c", block: { ...block, lost } });
+    stranger.socket.send(report(50), line.local.audioPort + 1, "127.0.0.1");
+    peer.socket.send(new Uint8Array(3), line.local.audioPort + 1, "127.0.0.1");
+    peer.socket.send(report(7), line.local.audioPort + 1, "127.0.0.1");
+    await turnsUntil(() => line.stats().peerLost !== 0);
+    expect(line.stats()).toMatchObject({ peerLost: 7, peerJitterMs: 10 });
   });
 });
 

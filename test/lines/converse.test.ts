@@ -28,6 +28,30 @@ class SilentLine extends Playout {
   }
 }
 
+/** A tenth of a second, unless a test delivers sound of its own: then that, without an end. */
+class SlowSpeech {
+  #chunks: Int16Array[] = [];
+  #slow = false;
+
+  push(chunk: Int16Array): void {
+    this.#slow = true;
+    this.#chunks.push(chunk);
+  }
+
+  async *stream(): AsyncGenerator<Int16Array, void, undefined> {
+    if (!this.#slow) yield new Int16Array(800).fill(100);
+    while (this.#slow) {
+      const chunk = this.#chunks.shift();
+      if (chunk !== undefined) yield chunk;
+      else await new Promise(setImmediate);
+    }
+  }
+
+  stop(): void {
+    this.#slow = false;
+  }
+}
+
 const end: DialogAct = {
   type: "end",
   result: { success: true, output: {}, summary: "Done.", followUp: false, doNotCall: false },
@@ -40,6 +64,7 @@ function setUp(answer: (signal: AbortSignal) => Iterable<DialogAct>) {
   const events: LineEvent[] = [];
   const frame = new Int16Array(160);
   const aborted: AbortSignal[] = [];
+  const speech = new SlowSpeech();
   const dialog: DialogModel = {
     async *answer(_turn, signal) {
       aborted.push(signal);
@@ -53,7 +78,7 @@ function setUp(answer: (signal: AbortSignal) => Iterable<DialogAct>) {
     store: { find: () => undefined, keep: () => undefined },
     synthesizer: {
       capabilities: { marks: false, maxChars: 1000, cacheable: false },
-      say: async () => ({ rateHz: 8000, audio: tenthOfASecond() }),
+      say: async () => ({ rateHz: 8000, audio: speech.stream() }),
     },
   });
   const conversation = new Conversation({
@@ -70,6 +95,7 @@ function setUp(answer: (signal: AbortSignal) => Iterable<DialogAct>) {
     line,
     events,
     aborted,
+    speech,
     types: () => events.map((event) => (event.type === "conversation" ? event.event.type : event.type)),
     async tick(frames: number) {
       for (let i = 0; i < frames; i++) {
@@ -80,10 +106,6 @@ function setUp(answer: (signal: AbortSignal) => Iterable<DialogAct>) {
       }
     },
   };
-}
-
-async function* tenthOfASecond() {
-  yield new Int16Array(800).fill(100);
 }
 
 describe("a conversation on its line", () => {
@@ -132,6 +154,21 @@ describe("a conversation on its line", () => {
     ]);
     t.conversation.pressed("1");
     expect(t.conversation.end("operator").result.success).toBe(false);
+  });
+
+  test("of words that were being spoken at the end those remain that had left, however slowly they were rendered", async () => {
+    const text = "one two three four five six seven eight nine ten";
+    const t = setUp(() => [{ type: "say", text }, { type: "say", text: "Never said." }, end]);
+    t.speech.push(new Int16Array(4000).fill(100));
+    t.conversation.answered(false);
+    await t.tick(15);
+    t.speech.push(new Int16Array(4000).fill(100));
+    await t.tick(25);
+    const report = t.conversation.end("callee");
+    expect(report.turns).toMatchObject([{ speaker: "agent", cutOff: true }]);
+    expect(report.turns[0]!.text).toMatch(/^one two three .*/);
+    expect(report.turns[0]!.text).not.toContain("ten");
+    t.speech.stop();
   });
 
   test("the end of the call stops the dialog", async () => {

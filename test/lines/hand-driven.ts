@@ -1,5 +1,4 @@
 import { createSocket, type Socket } from "node:dgram";
-import type { AddressInfo } from "node:net";
 import { systemEntropy } from "#host";
 import { onTestFinished } from "vitest";
 import { AudioLine, type AudioLineOptions } from "../../src/lines/audio-line.ts";
@@ -46,13 +45,15 @@ export function agreed(
 }
 
 /** A socket without manners: what a stranger, or a peer made by hand, sends from. */
-export async function openStranger(): Promise<{ socket: Socket; port: number; heard: Buffer[] }> {
+export async function openStranger(
+  address = "127.0.0.1",
+): Promise<{ socket: Socket; port: number; heard: Buffer[] }> {
   const socket = createSocket("udp4");
   const heard: Buffer[] = [];
   socket.on("message", (packet) => heard.push(packet));
-  await new Promise<void>((bound) => socket.bind(0, "127.0.0.1", bound));
+  await new Promise<void>((bound) => socket.bind(0, address, bound));
   onTestFinished(() => void socket.close());
-  return { socket, port: (socket.address() as AddressInfo).port, heard };
+  return { socket, port: socket.address().port, heard };
 }
 
 /** An RTP packet whose payload is `octet`, 160 times unless said otherwise. */

@@ -1,4 +1,5 @@
 import type { ConversationInput } from "#talk";
+import fc from "fast-check";
 import { expect, test } from "vitest";
 import { Playout } from "../../src/lines/playout.ts";
 import { Speeches, type SpeakingLine } from "../../src/lines/speeches.ts";
@@ -175,4 +176,68 @@ test("what is needed now comes first, what lies ahead after what was asked for b
   await t.deliver("a");
   t.speeches.synthesise("s4", "d", "ahead");
   expect(t.ranks).toEqual([0, 1, 0, 2]);
+});
+
+/** What a conversation and an engine may do to the speeches, in any order. */
+const act = fc.oneof(
+  fc.record({
+    do: fc.constantFrom("synthesise", "play", "discard", "complete", "break-down"),
+    which: fc.nat({ max: 3 }),
+  }),
+  fc.record({
+    do: fc.constant("deliver"),
+    which: fc.nat({ max: 3 }),
+    samples: fc.integer({ min: 1, max: 2000 }),
+  }),
+  fc.record({ do: fc.constantFrom("pause", "resume", "clear", "tick"), which: fc.constant(0) }),
+);
+
+test("whatever happens, a speech that was played starts at most once and ends exactly once, by the next clearing at the latest", async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(act, { minLength: 20, maxLength: 60 }), async (acts) => {
+      const t = setUp();
+      const asked = new Set<string>();
+      const played: string[] = [];
+      const told = (type: string, id: string): number =>
+        t.inputs.filter((input) => input.type === type && "speechId" in input && input.speechId === id)
+          .length;
+      const ended = (id: string): number =>
+        ["speech-played", "speech-stopped", "speech-failed"].reduce((n, type) => n + told(type, id), 0);
+      const playing = (): string | undefined => played.findLast((id) => ended(id) === 0);
+      for (const each of acts) {
+        const id = `s${each.which}`;
+        const known = asked.has(id) && ended(id) === 0;
+        if (each.do === "synthesise" && !asked.has(id)) t.speeches.synthesise(id, id, "now");
+        if (each.do === "synthesise") asked.add(id);
+        if (
+          each.do === "play" &&
+          known &&
+          told("speech-ready", id) > 0 &&
+          playing() === undefined &&
+          !played.includes(id)
+        ) {
+          played.push(id);
+          t.speeches.play(id);
+        }
+        if (each.do === "discard" && !played.includes(id)) t.speeches.discard(id);
+        if ("samples" in each && known) await t.deliver(id, each.samples);
+        if (each.do === "complete" && known) await t.deliver(id);
+        if (each.do === "break-down" && known) await t.breakDown(id);
+        if (each.do === "pause") t.speeches.pause();
+        if (each.do === "resume") t.speeches.resume();
+        if (each.do === "clear") t.speeches.clear();
+        if (each.do === "tick") t.tick(7);
+      }
+      t.speeches.clear();
+      for (const id of asked) {
+        expect(told("speech-started", id)).toBeLessThanOrEqual(1);
+        expect(told("speech-ready", id)).toBeLessThanOrEqual(1);
+        expect(ended(id)).toBeLessThanOrEqual(1);
+        if (told("speech-played", id) === 1) expect(told("speech-started", id)).toBe(1);
+      }
+      for (const id of played) expect(ended(id)).toBe(1);
+      expect(t.line.queuedMs).toBe(0);
+    }),
+    { numRuns: 500 },
+  );
 });

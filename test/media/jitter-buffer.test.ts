@@ -71,6 +71,33 @@ describe("the jitter buffer", () => {
     );
   });
 
+  test("numbers without any sense neither break it nor make it hoard sound", () => {
+    const number = fc.oneof(
+      fc.nat({ max: 5000 }),
+      fc.integer({ min: 2 ** 32 - 5000, max: 2 ** 32 - 1 }),
+      fc.nat(),
+    );
+    const packet = fc.record({
+      sequence: fc.nat({ max: 65_535 }),
+      timestamp: number,
+      length: fc.nat({ max: 5000 }),
+    });
+    const sound = new Int16Array(5000).fill(32_767);
+    fc.assert(
+      fc.property(fc.array(packet, { maxLength: 120 }), (packets) => {
+        const buffer = new JitterBuffer();
+        const frame = new Int16Array(160);
+        for (const { sequence, timestamp, length } of packets) {
+          buffer.push(sequence, timestamp, sound, length);
+          buffer.pull(frame);
+          expect(buffer.depthMs).toBeLessThanOrEqual(500);
+          expect(Math.min(...frame)).toBeGreaterThanOrEqual(0); // nothing overflowed
+        }
+      }),
+      { numRuns: 150 },
+    );
+  });
+
   test("packets out of order within the delay are put right", () => {
     const arrivals = steady(50).map((each) => (each.index % 7 === 3 ? { ...each, at: each.at + 25 } : each));
     const { pcm, origins, buffer } = play(arrivals, numbered, 60);

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { createRtpHeader, readRtp, rtpHeaderBytes, writeRtpHeader } from "../../src/media/rtp.ts";
 import { TextReceiver } from "../../src/media/text-receiver.ts";
 import { TextSender, type TextFormat } from "../../src/media/text-sender.ts";
-import { applyText, fromT140, toT140 } from "../../src/media/text.ts";
+import { fromT140, toT140 } from "../../src/media/text.ts";
 
 const red: TextFormat = { payloadType: 98, redPayloadType: 99 };
 const plain: TextFormat = { payloadType: 98 };
@@ -201,8 +201,6 @@ describe("real-time text", () => {
     expect(fromT140("\ufeffa\u2028b\r\nc\u0007\b\u001b[31mred\u009b0m\u0098secret\u009c!")).toBe(
       "a\nb\nc\bred!",
     );
-    expect(applyText("Hol😀", "\b\ba")).toBe("Hoa");
-    expect(applyText("", "\b\bx")).toBe("x");
   });
 });
 

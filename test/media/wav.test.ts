@@ -1,13 +1,23 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { encodeWav, readWavHeader, wavHeader, wavHeaderBytes } from "../../src/media/wav.ts";
+import { readWavHeader, wavHeader, wavHeaderBytes } from "../../src/media/wav.ts";
 
 describe("WAV files", () => {
-  test("a file is a header and the samples, little-endian", () => {
-    const file = encodeWav(Int16Array.of(1, -2), { sampleRateHz: 8000, channels: 2 });
-    expect(Buffer.from(file).toString("latin1", 0, 4)).toBe("RIFF");
-    expect([...file.subarray(wavHeaderBytes)]).toEqual([1, 0, 0xfe, 0xff]);
-    expect(new DataView(file.buffer).getUint32(4, true)).toBe(file.length - 8);
+  test("a header tells players all they need", () => {
+    const header = Buffer.from(wavHeader({ sampleRateHz: 8000, channels: 2 }, 640));
+    expect(header).toHaveLength(wavHeaderBytes);
+    expect([0, 8, 12, 36].map((at) => header.toString("latin1", at, at + 4))).toEqual([
+      "RIFF",
+      "WAVE",
+      "fmt ",
+      "data",
+    ]);
+    expect(header.readUInt32LE(4)).toBe(36 + 640);
+    expect([header.readUInt16LE(20), header.readUInt16LE(22), header.readUInt32LE(24)]).toEqual([1, 2, 8000]);
+    expect([header.readUInt32LE(28), header.readUInt16LE(32), header.readUInt16LE(34)]).toEqual([
+      32_000, 4, 16,
+    ]);
+    expect(header.readUInt32LE(40)).toBe(640);
   });
 
   test("a header is read as it was written", () => {
@@ -19,9 +29,9 @@ describe("WAV files", () => {
   });
 
   test("chunks of other kinds are stepped over, odd ones with their padding", () => {
-    const plain = encodeWav(Int16Array.of(5), { sampleRateHz: 16_000, channels: 1 });
+    const plain = [...wavHeader({ sampleRateHz: 16_000, channels: 1 }, 2), 5, 0];
     const extra = [...Buffer.from("LIST"), 3, 0, 0, 0, 1, 2, 3, 0];
-    const file = Uint8Array.from([...plain.subarray(0, 36), ...extra, ...plain.subarray(36)]);
+    const file = Uint8Array.from([...plain.slice(0, 36), ...extra, ...plain.slice(36)]);
     const read = readWavHeader(file);
     expect(read).toMatchObject({ ok: true, value: { dataOffset: 56, dataBytes: 2, sampleRateHz: 16_000 } });
   });

@@ -197,6 +197,18 @@ describe("the end of a call that came in", () => {
     expect(stage.callEvents()).toEqual([]);
   });
 
+  it("by a BYE of the caller while it rings is a CANCEL", () => {
+    const stage = setStage();
+    const call = ring(stage);
+    stage.us.order(() => call.ring());
+    stage.clock.advance(2);
+    stage.peer.request("BYE", { ...inside(stage), cseq: 2 });
+    stage.clock.advance(2);
+    expect(stage.peer.statuses("BYE")).toEqual([200]);
+    expect(stage.peer.statuses("INVITE")).toEqual([100, 180, 487]);
+    expect(stage.callEvents()).toEqual([{ type: "cancelled" }]);
+  });
+
   it("by refusal carries the cause and the time to wait, and is repeated until its ACK", () => {
     const stage = setStage();
     const call = ring(stage);
@@ -234,6 +246,19 @@ describe("the end of a call that came in", () => {
     stage.peer.request("ACK", inside(stage));
     stage.clock.advance(2);
     expect(stage.peer.requests("BYE")).toHaveLength(1);
+    expect(stage.callEvents()).toEqual([{ type: "ended", by: "us" }]);
+  });
+
+  it("by us before the ACK is told with nothing after it", () => {
+    const stage = setStage();
+    const call = ring(stage);
+    stage.us.order(() => {
+      call.answer(ourMedia);
+      call.hangUp();
+    });
+    stage.clock.advance(2);
+    stage.peer.request("INVITE", { ...inside(stage), cseq: 2, sdp: peerSdp(6500) });
+    stage.clock.advance(2);
     expect(stage.callEvents()).toEqual([{ type: "ended", by: "us" }]);
   });
 

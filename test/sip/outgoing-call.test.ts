@@ -117,6 +117,22 @@ describe("provisional responses", () => {
     ).toEqual([180, 183, 6000, 7000]);
   });
 
+  it("of a fork that ended (199) take its early media with them", () => {
+    const stage = setStage();
+    dial(stage);
+    const invite = stage.peer.last("INVITE");
+    stage.peer.respond(invite, 183, { tag: "a", sdp: peerSdp(6000) });
+    stage.peer.respond(invite, 199, { tag: "a" });
+    stage.peer.respond(invite, 200, { tag: "a" });
+    stage.clock.advance(2);
+    expect(stage.legEvents().map((event) => event.type)).toEqual([
+      "leg-ringing",
+      "leg-early-media",
+      "leg-ended",
+    ]);
+    expect(endOf(stage)).toMatchObject({ failure: "media" });
+  });
+
   it("may lack a To tag, and the SDP of a 183 stands for that of a 200 without one", () => {
     const stage = setStage();
     dial(stage);
@@ -620,7 +636,8 @@ describe("inside an answered call", () => {
 
   it.each([
     ["REFER", 603],
-    ["NOTIFY", 405],
+    ["NOTIFY", 489],
+    ["SUBSCRIBE", 405],
     ["PRACK", 481],
     ["FETCH", 501],
   ])("%s is answered %i", (method, status) => {
@@ -640,7 +657,7 @@ describe("inside an answered call", () => {
     stage.clock.advance(2);
     const refusal = stage.peer.responses("INVITE").at(-1)!;
     expect(refusal.status).toBe(420);
-    expect(header(refusal, "Unsupported")).toBe("replaces, 100rel");
+    expect(header(refusal, "Unsupported")).toBe("replaces");
   });
 });
 

@@ -6,11 +6,13 @@ import type {
   SipAddress,
   UserAgentOutput,
 } from "#sip";
+import type { CallIdentity } from "../../src/sip/call-identity.ts";
 import { responseTo } from "../../src/sip/compose.ts";
 import { headerValue } from "../../src/sip/header.ts";
 import type { SipHeader, SipMessage, SipRequest, SipResponse } from "../../src/sip/message.ts";
 import { parseMessage } from "../../src/sip/parse.ts";
 import { printMessage } from "../../src/sip/print.ts";
+import type { SessionTimerPolicy } from "../../src/sip/session-expires.ts";
 import {
   attachAgent,
   perfectNetwork,
@@ -20,8 +22,8 @@ import {
 import { VirtualClock } from "../support/virtual-clock.ts";
 
 export const ourMedia: LocalMedia = { address: "10.0.0.1", audioPort: 4000, codecs: ["PCMA", "PCMU"] };
-export const agentAddress: SipAddress = { address: "10.0.0.1", port: 5060 };
-export const peerAddress: SipAddress = { address: "10.0.0.2", port: 5060 };
+const agentAddress: SipAddress = { address: "10.0.0.1", port: 5060 };
+const peerAddress: SipAddress = { address: "10.0.0.2", port: 5060 };
 
 /** An SDP of the peer; `direction` as it sees it. */
 export function peerSdp(port = 6000, direction = "sendrecv", address = "10.0.0.2"): string {
@@ -156,6 +158,7 @@ export function setStage(
   options: {
     readonly takesCalls?: boolean;
     readonly trusts?: (address: string, port: number) => boolean;
+    readonly seed?: number;
   } = {},
 ): Stage {
   const clock = new VirtualClock();
@@ -184,9 +187,11 @@ export function dial(
   options: {
     readonly ringTimeoutMs?: number;
     readonly credentials?: { username: string; password: string };
+    readonly identity?: CallIdentity;
+    readonly sessionTimer?: SessionTimerPolicy | "off";
   } = {},
 ): OutgoingCall {
-  const { ringTimeoutMs = 60_000, credentials } = options;
+  const { ringTimeoutMs = 60_000, ...others } = options;
   const call = stage.us.order((agent) => {
     const prepared = agent.prepare({
       host: "trunk.test",
@@ -196,7 +201,7 @@ export function dial(
       callId: "call-1",
       media: ourMedia,
       ringTimeoutMs,
-      ...(credentials === undefined ? {} : { credentials }),
+      ...others,
     });
     agent.send(prepared, peerAddress);
     return prepared;
@@ -205,10 +210,14 @@ export function dial(
   return call;
 }
 
-/** Calls the peer, which answers; the ACK has arrived when this returns. */
-export function connect(stage: Stage, options: Parameters<typeof dial>[1] = {}): OutgoingCall {
-  const call = dial(stage, options);
-  stage.peer.respond(stage.peer.last("INVITE"), 200, { sdp: peerSdp() });
+/** Calls the peer, which answers, with these headers too; the ACK has arrived when this returns. */
+export function connect(
+  stage: Stage,
+  options: Parameters<typeof dial>[1] & { readonly answer?: readonly SipHeader[] } = {},
+): OutgoingCall {
+  const { answer = [], ...others } = options;
+  const call = dial(stage, others);
+  stage.peer.respond(stage.peer.last("INVITE"), 200, { sdp: peerSdp(), headers: answer });
   stage.clock.advance(2);
   return call;
 }

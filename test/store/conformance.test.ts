@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { plainTrunkSip } from "#domain";
 import type { Store as DaemonStore } from "../../src/daemon/ports.ts";
 import type { Store } from "../../src/store/contract.ts";
 import {
@@ -148,6 +149,20 @@ describe.each(["sqljs", "node-sqlite"] as const)("a store on %s", (engine) => {
       expect(await defaults()).toEqual(["main"]);
       await here.store.updateTrunkAddress(id(61), "10.0.0.9", 5080);
       expect(await here.store.findTrunk(accountId, id(61))).toMatchObject({ host: "10.0.0.9", port: 5080 });
+      const edited = trunk({
+        name: "spare",
+        kind: "register",
+        host: "10.0.0.7",
+        codecs: ["G722"],
+        maxCalls: 3,
+        sip: { ...plainTrunkSip, transport: "tls", srtp: "required", headers: { "X-A": "ñ" } },
+      });
+      expect(await here.store.updateTrunk(edited)).toBe(true);
+      expect(await here.store.findTrunk(accountId, id(4))).toEqual(edited);
+      await expect(here.store.updateTrunk({ ...edited, name: "backup" })).rejects.toMatchObject({
+        code: "trunk-exists",
+      });
+      expect(await here.store.updateTrunk({ ...edited, id: id(99), name: "new" })).toBe(false);
       expect(await here.store.removeTrunk(accountId, "backup")).toBe(true);
       expect(await here.store.removeTrunk(accountId, "backup")).toBe(false);
     });

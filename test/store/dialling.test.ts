@@ -13,7 +13,6 @@ import {
   playbook,
   playbookId,
   settings,
-  trunk,
   version,
 } from "./sample-rows.ts";
 import { openHere, temporaryStore } from "./temporary-store.ts";
@@ -90,19 +89,18 @@ describe.each(["sqljs", "node-sqlite"] as const)("dialling on %s", (engine) => {
 
     it("leaves out excluded campaigns, trunks and accounts, but never single calls for a campaign's sake", async () => {
       await using here = await temporaryStore({ engine });
-      await here.store.createTrunk(trunk());
       const [byCampaign, byTrunk] = [campaign(1), campaign(2)];
       await here.store.insertCampaign(byCampaign, [], callsOf(byCampaign.id, 1, 1, { trunkId: id(70) }));
       await here.store.insertCampaign(byTrunk, [], callsOf(byTrunk.id, 2, 1, { trunkId: id(71) }));
-      await here.store.insertCall(call(3)); // No trunk of its own: the account's default.
+      await here.store.insertCall(call(3)); // No trunk of its own.
       const all = { excludeCampaigns: [byCampaign.id], excludeTrunks: [id(71)] };
       expect(await here.store.claimDue(claimAt(noon, { ...all, excludeAccounts: [accountId] }))).toEqual({
         claimed: [],
         nextDueAt: null,
       });
-      expect(
-        await claimedIds(here.store, claimAt(noon, { ...all, excludeTrunks: [id(71), trunk().id] })),
-      ).toEqual([]);
+      expect(await claimedIds(here.store, claimAt(noon, { ...all, excludeUnrouted: [accountId] }))).toEqual(
+        [],
+      );
       expect(await claimedIds(here.store, claimAt(noon, all))).toEqual([call(3).id]);
       expect(await claimedIds(here.store, claimAt(noon))).toEqual([call(1).id, call(2).id]);
     });

@@ -1,4 +1,4 @@
-import type { PlaybookSettings } from "#domain";
+import { plainTrunkSip, type PlaybookSettings } from "#domain";
 import type {
   CampaignRow,
   NewCall,
@@ -80,6 +80,7 @@ export function trunk(overrides: Partial<TrunkRow> = {}): TrunkRow {
     callsPerSecond: 0.5,
     isDefault: true,
     createdAt: noon,
+    sip: plainTrunkSip,
     ...overrides,
   };
 }
@@ -168,6 +169,7 @@ export function claimAt(now: number, overrides: Partial<Parameters<Store["claimD
     busyNumbers: [],
     excludeCampaigns: [],
     excludeTrunks: [],
+    excludeUnrouted: [],
     ...overrides,
   };
 }

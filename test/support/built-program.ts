@@ -1,9 +1,6 @@
 import { fileURLToPath } from "node:url";
-import { ChildProgram, plainEnvironment, runToEnd, type Ran } from "./child-program.ts";
+import { ChildProgram, plainEnvironment, runToEnd, succeeded, type Ran } from "./child-program.ts";
 import type { TempHome } from "./temp-home.ts";
-
-/** The package that holds bin/ and dist/. */
-export const packageRoot = fileURLToPath(new URL("../..", import.meta.url));
 
 /** Absolute path of a launcher in bin/. */
 export function launcher(program: "outdial" | "outdiald"): string {
@@ -18,7 +15,11 @@ export interface CommandOptions {
 }
 
 /** Runs the built `outdial` in a home, without a terminal, to its end. */
-export function outdial(home: TempHome, words: readonly string[], options: CommandOptions = {}): Promise<Ran> {
+export function outdial(
+  home: TempHome,
+  words: readonly string[],
+  options: CommandOptions = {},
+): Promise<Ran> {
   const { env, ...rest } = options;
   return runToEnd(process.execPath, [launcher("outdial"), ...words], {
     cwd: home.directory,
@@ -33,8 +34,7 @@ export async function outdialOk(
   words: readonly string[],
   options: CommandOptions = {},
 ): Promise<string> {
-  const ran = await outdial(home, words, options);
-  if (ran.code !== 0) throw new Error(`outdial ${words.join(" ")} exited with ${ran.code}\n${ran.stderr}${ran.stdout}`);
+  const ran = succeeded(await outdial(home, words, options), `outdial ${words.join(" ")}`);
   return ran.stdout;
 }
 

@@ -38,7 +38,7 @@ export class ChildProgram implements AsyncDisposable {
       stdio: ["pipe", "pipe", "pipe"],
     });
     this.#child = child;
-    this.ended = once(child, "close").then(([code, signal]) => ({ code, signal }) as Ended);
+    this.ended = once(child, "close").then(([code, signal]): Ended => ({ code, signal }));
     this.ended.catch(() => undefined); // A program that does not start is reported to whoever waits for it.
     child.stdin.on("error", () => undefined);
     if (options.input !== undefined) child.stdin.end(options.input);
@@ -86,7 +86,8 @@ export class ChildProgram implements AsyncDisposable {
   /** Waits for the end; rejects when it takes longer. */
   async ends(withinMs = 10_000): Promise<Ended> {
     const deadline = performance.now() + withinMs;
-    while (this.isRunning && performance.now() < deadline) await this.#somethingOr(deadline - performance.now());
+    while (this.isRunning && performance.now() < deadline)
+      await this.#somethingOr(deadline - performance.now());
     if (this.isRunning) throw new Error(this.#complaint(`still runs after ${withinMs} ms`));
     return this.ended;
   }
@@ -135,6 +136,12 @@ export async function runToEnd(
   await using child = new ChildProgram(program, words, { input: "", ...options });
   const ended = await child.ends(options.withinMs ?? 30_000);
   return { ...ended, stdout: child.stdout, stderr: child.stderr, tookMs: performance.now() - start };
+}
+
+/** What a program did, when it exited with 0; throws with its complaint otherwise. */
+export function succeeded(ran: Ran, what = "the program"): Ran {
+  if (ran.code === 0) return ran;
+  throw new Error(`${what} exited with ${ran.code ?? ran.signal}\n${ran.stderr}${ran.stdout}`);
 }
 
 /** Our environment without what would tie a program to the session or the settings of whoever runs the tests. */

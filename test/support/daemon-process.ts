@@ -1,5 +1,12 @@
 import { Agent, request } from "undici";
-import type { AdminLaunchedCampaign, AppliedView, CallRecord, CampaignView, ListedCall, MintedTokenView } from "#wire";
+import type {
+  AdminLaunchedCampaign,
+  AppliedView,
+  CallRecord,
+  CampaignView,
+  ListedCall,
+  MintedTokenView,
+} from "#wire";
 import { startProgram } from "./built-program.ts";
 import type { ChildProgram, Ended } from "./child-program.ts";
 import { eventually } from "./eventually.ts";
@@ -69,7 +76,11 @@ export class DaemonProcess implements AsyncDisposable {
   api<T = Record<string, unknown>>(
     method: HttpMethod,
     path: string,
-    options: { readonly token?: string; readonly body?: unknown; readonly headers?: Record<string, string> } = {},
+    options: {
+      readonly token?: string;
+      readonly body?: unknown;
+      readonly headers?: Record<string, string>;
+    } = {},
   ): Promise<HttpReply<T>> {
     const authorization = options.token === undefined ? {} : { authorization: `Bearer ${options.token}` };
     return ask<T>(`${this.apiUrl}${path}`, {
@@ -165,12 +176,17 @@ async function ask<T>(
   const reply = await request(url, {
     method: order.method,
     headers: { ...json, ...order.headers },
-    ...(order.body === undefined ? {} : { body: typeof order.body === "string" ? order.body : JSON.stringify(order.body) }),
+    ...(order.body === undefined
+      ? {}
+      : { body: typeof order.body === "string" ? order.body : JSON.stringify(order.body) }),
     ...(order.dispatcher === undefined ? {} : { dispatcher: order.dispatcher }),
   });
   const text = await reply.body.text();
   const headers = Object.fromEntries(
-    Object.entries(reply.headers).map(([name, value]) => [name, Array.isArray(value) ? value.join(", ") : (value ?? "")]),
+    Object.entries(reply.headers).map(([name, value]) => [
+      name,
+      Array.isArray(value) ? value.join(", ") : (value ?? ""),
+    ]),
   );
   return { status: reply.statusCode, headers, text, body: read(text) as T };
 }

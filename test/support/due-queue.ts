@@ -4,7 +4,8 @@ interface Entry {
   readonly id: string;
   readonly to: string;
   readonly dueAt: number;
-  readonly trunkId?: string;
+  /** Null: any trunk. */
+  readonly trunkId?: string | null;
   readonly campaign?: { readonly id: string; readonly maxConcurrent: number };
 }
 
@@ -48,7 +49,7 @@ export class DueQueue {
 function isAllowed({ to, trunkId = "t1", campaign }: Entry, request: ClaimRequest): boolean {
   return (
     !request.busyNumbers.includes(to) &&
-    !request.excludeTrunks.includes(trunkId) &&
+    (trunkId === null ? !request.excludeUnrouted.includes("a") : !request.excludeTrunks.includes(trunkId)) &&
     !(campaign !== undefined && request.excludeCampaigns.includes(campaign.id))
   );
 }

@@ -16,7 +16,8 @@ export async function eventually<T extends object>(
   for (;;) {
     seen = await look();
     if (typeof seen === "object") return seen;
-    if (performance.now() >= deadline) throw new Error(`not within ${withinMs} ms: ${what}; ${seen ?? "nothing was seen"}`);
+    if (performance.now() >= deadline)
+      throw new Error(`not within ${withinMs} ms: ${what}; ${seen ?? "nothing was seen"}`);
     await pause(everyMs);
   }
 }

@@ -8,18 +8,20 @@ import type {
   CampaignOrder,
   Credential,
   EventFilter,
+  FeedPosition,
   LiveEvent,
   OpenRecording,
   Playbook,
   PlaybookVersion,
   Service,
+  SipMessage,
   StartedCall,
   StoredAnswer,
   Token,
   Trunk,
 } from "#api";
 import { OutdialError } from "#base";
-import { planCampaign } from "#domain";
+import { plainTrunkSip, planCampaign } from "#domain";
 
 export const accountA: Account = {
   id: "0190a000-0000-7000-8000-00000000000a",
@@ -79,6 +81,8 @@ export class MemoryService implements Service {
   playbooks: Playbook[] = [];
   versions: PlaybookVersion[] = [];
   trunks: Trunk[] = [];
+  findings: Awaited<ReturnType<Service["lintPlaybook"]>> = [];
+  sipMessages = new Map<string, SipMessage[]>();
   recordings = new Map<string, Uint8Array>();
   closedRecordings = 0;
   /** Thrown by every operation that writes or lists, when set. */
@@ -86,6 +90,7 @@ export class MemoryService implements Service {
   /** Pages `listCalls` gives one row each when set. */
   pageRows = 500;
   pagesGiven = 0;
+  position: FeedPosition = { stream: "this run", seq: 0 };
   feed: AsyncIterable<LiveEvent> = { async *[Symbol.asyncIterator]() {} };
   now = 0;
   #ids = 0;
@@ -169,6 +174,14 @@ export class MemoryService implements Service {
     const found = this.calls.filter((call) => call.accountId === accountId && call.id.startsWith(idOrPrefix));
     if (found.length > 1) throw new OutdialError("ambiguous-id", `${idOrPrefix} fits ${found.length} calls`);
     return found[0] && { call: found[0], attempts: [] };
+  }
+
+  async listLiveCalls(accountId: string): Promise<readonly Call[]> {
+    return this.calls.filter((call) => call.accountId === accountId && call.state === "in-progress");
+  }
+
+  async listSipMessages(_accountId: string, callId: string): Promise<readonly SipMessage[] | undefined> {
+    return this.sipMessages.get(callId);
   }
 
   async openRecording(accountId: string, callId: string): Promise<OpenRecording | undefined> {
@@ -258,6 +271,11 @@ export class MemoryService implements Service {
     return { ok: true, value: { playbook: playbookOf(playbookA), version: null, created: true } };
   }
 
+  async lintPlaybook(order: { source: string }): ReturnType<Service["lintPlaybook"]> {
+    this.acts.push(["lintPlaybook", order]);
+    return this.findings;
+  }
+
   async listVersions(): Promise<readonly PlaybookVersion[]> {
     return this.versions;
   }
@@ -290,9 +308,62 @@ export class MemoryService implements Service {
       callsPerSecond: order.callsPerSecond ?? 1,
       isDefault: order.makeDefault ?? false,
       createdAt: 0,
+      sip: { ...plainTrunkSip, ...order.sip },
+      fault: null,
+      registration: null,
     };
     this.trunks.push(trunk);
     return trunk;
+  }
+
+  async editTrunk(
+    accountId: string,
+    ref: string,
+    change: Parameters<Service["editTrunk"]>[2],
+  ): Promise<Trunk> {
+    this.acts.push(["editTrunk", ref, change]);
+    const trunk = await this.findTrunk(accountId, ref);
+    if (!trunk) throw new OutdialError("trunk-not-found", `No trunk ${ref}`);
+    const { sip, ...fields } = change;
+    return { ...trunk, ...fields, sip: { ...trunk.sip, ...sip } };
+  }
+
+  listProviders(): ReturnType<Service["listProviders"]> {
+    return Promise.resolve([
+      {
+        name: "local",
+        kind: "openai",
+        address: "http://127.0.0.1:11434/v1",
+        key: null,
+        roles: ["fast.brain"],
+      },
+    ]);
+  }
+
+  testProvider(name: string): ReturnType<Service["testProvider"]> {
+    if (name !== "local") throw new OutdialError("provider-unknown", `There is no provider ${name}`);
+    return Promise.resolve([{ role: "brain", model: "m", ok: true, firstMs: 120.4, totalMs: 300 }]);
+  }
+
+  async checkTrunk(accountId: string, ref: string): ReturnType<Service["checkTrunk"]> {
+    if (!(await this.findTrunk(accountId, ref))) {
+      throw new OutdialError("trunk-not-found", `No trunk ${ref}`);
+    }
+    return [
+      {
+        check: "options",
+        result: "ok",
+        detail: "192.0.2.1:5060 over udp answered 200 in 3 ms.",
+        advice: null,
+      },
+      {
+        check: "nat",
+        result: "unknown",
+        detail: "The provider does not say where it sees us.",
+        advice: null,
+      },
+      { check: "registration", result: "failed", detail: "Refused: 403.", advice: "Check the password." },
+    ];
   }
 
   async removeTrunk(_accountId: string, ref: string): Promise<boolean> {
@@ -338,6 +409,10 @@ export class MemoryService implements Service {
   events(filter: EventFilter, _signal: AbortSignal): AsyncIterable<LiveEvent> {
     this.filters.push(filter);
     return this.feed;
+  }
+
+  feedPosition(): FeedPosition {
+    return this.position;
   }
 
   async stop(drainMs: number): Promise<void> {

@@ -114,5 +114,18 @@ export const statusBody = {
   calls: { live: 1, open: 3, due_now: 0, total: 42 },
   room: 99,
   next_due_at: null,
-  trunks: [{ account: "default", name: "sandbox", kind: "sandbox", default: true, live: 1, max_calls: 50 }],
+  trunks: [
+    {
+      account: "default",
+      name: "sandbox",
+      kind: "sandbox",
+      default: true,
+      live: 1,
+      max_calls: 50,
+      health: "ready",
+      health_reason: null,
+      retry_at: null,
+      registration: null,
+    },
+  ],
 };

@@ -53,7 +53,10 @@ export function receiveInvite(numbers: Readonly<Record<string, string>> = {}): S
   const save = (header: string, name: string): string =>
     `<ereg regexp=".*" search_in="hdr" header="${header}:" assign_to="${name}"/>`;
   const branches = Object.entries(numbers).map(
-    ([end, label]) => `<nop><action><ereg regexp="${end}$" search_in="var" variable="number" check_it="false" assign_to="${label}"/></action></nop>
+    ([
+      end,
+      label,
+    ]) => `<nop><action><ereg regexp="${end}$" search_in="var" variable="number" check_it="false" assign_to="${label}"/></action></nop>
 <nop next="${label}" test="${label}"/>`,
   );
   return `<recv request="INVITE" rrs="true"><action>
@@ -68,7 +71,10 @@ ${branches.join("\n")}`;
 }
 
 /** Waits for a request of this method; `andThen` jumps to a label. Fails the call after `withinMs`. */
-export function receive(method: string, options: { withinMs?: number; label?: string; optional?: boolean } = {}): Step {
+export function receive(
+  method: string,
+  options: { withinMs?: number; label?: string; optional?: boolean } = {},
+): Step {
   const timeout = options.withinMs === undefined ? "" : ` timeout="${options.withinMs}"`;
   const next = options.label === undefined ? "" : ` next="${options.label}"`;
   const optional = options.optional === true ? ` optional="true"` : "";

@@ -51,19 +51,27 @@ export class Sipp implements AsyncDisposable {
     const mediaPort = await freeUdpPort(4);
     const file = (ending: string): string => join(directory, `sipp-${port}.${ending}`);
     await writeFile(file("xml"), options.scenario);
-    const words = [
-      ...(options.target === undefined ? [] : [options.target]),
-      ...["-sf", file("xml"), "-i", "127.0.0.1", "-mi", "127.0.0.1", "-p", `${port}`, "-mp", `${mediaPort}`],
-      ...["-nostdin", "-trace_msg", "-message_file", file("messages"), "-message_overwrite", "false"],
-      ...["-trace_err", "-error_file", file("errors"), "-skip_rlimit"],
-      ...(options.echo === true ? ["-rtp_echo"] : []),
-      ...(options.calls === undefined ? [] : ["-m", `${options.calls}`]),
-      ...(options.more ?? []),
+    const target = options.target === undefined ? [] : [options.target];
+    const media = ["-i", "127.0.0.1", "-mi", "127.0.0.1", "-p", `${port}`, "-mp", `${mediaPort}`];
+    const traces = [
+      "-trace_msg",
+      "-message_file",
+      file("messages"),
+      "-trace_err",
+      "-error_file",
+      file("errors"),
     ];
+    const echo = options.echo === true ? ["-rtp_echo"] : [];
+    const calls = options.calls === undefined ? [] : ["-m", `${options.calls}`];
+    const more = ["-nostdin", "-skip_rlimit", ...echo, ...calls, ...(options.more ?? [])];
+    const words = [...target, "-sf", file("xml"), ...media, ...traces, ...more];
     const files = { messages: file("messages"), errors: file("errors") };
     const sipp = new Sipp(new ChildProgram("sipp", words, { cwd: directory }), port, files);
     // Its output is no sign of life: not on a terminal, it comes at the end.
-    await eventuallyTrue("sipp listens", async () => !sipp.#program.isRunning || !(await isUdpPortFree(port)));
+    await eventuallyTrue(
+      "sipp listens",
+      async () => !sipp.#program.isRunning || !(await isUdpPortFree(port)),
+    );
     if (!sipp.#program.isRunning) await sipp.#program.shows(/ready/, 0);
     return sipp;
   }
@@ -107,15 +115,17 @@ export class Sipp implements AsyncDisposable {
 }
 
 /** Reads what `-trace_msg` writes. */
-export function parseTrace(text: string): readonly TracedMessage[] {
-  const header = /^-{20,} (\d{4}-\d\d-\d\d)[\tT ](\d\d:\d\d:\d\d\.\d+).*\nUDP message (sent|received) [^\n]*\n\n?/m;
+function parseTrace(text: string): readonly TracedMessage[] {
+  const header =
+    /^-{20,} (\d{4}-\d\d-\d\d)[\tT ](\d\d:\d\d:\d\d\.\d+).*\nUDP message (sent|received) [^\n]*\n\n?/m;
   return text.split(/^(?=-{20,} \d{4}-)/m).flatMap((block) => {
     const match = header.exec(block);
     if (match === null) return [];
     const message = block.slice(match.index + match[0].length);
     const [first = ""] = message.trimStart().split(/\r?\n/, 1);
     const request = /^([A-Z]+) sips?:(?:([^@>; ]*)@)?\S* SIP\/2\.0/.exec(first);
-    const field = (name: string): string => new RegExp(`^${name}:[ \\t]*(.*?)\\r?$`, "im").exec(message)?.[1] ?? "";
+    const field = (name: string): string =>
+      new RegExp(`^${name}:[ \\t]*(.*?)\\r?$`, "im").exec(message)?.[1] ?? "";
     return [
       {
         at: new Date(`${match[1]}T${match[2]}`).getTime(),

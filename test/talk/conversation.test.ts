@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Script } from "#domain";
+import { noteAnswer } from "../../src/talk/answers.ts";
 import { does, hangsUp, planOf, presses, says, speaks, tell, types } from "./scenario.ts";
 
 const script: Script = {
@@ -202,6 +203,20 @@ describe("answers", () => {
     ]);
   });
 
+  it("are not clicks", () => {
+    const told = tell(plan, [speaks(4000, 100)], { untilMs: 6000 });
+    expect(told.transcript).toHaveLength(2);
+  });
+
+  it("in words outdo a sound that was heard before, and stay", () => {
+    const sound = { type: "wordless-speech", durationMs: 500 } as const;
+    const words = (text: string) => ({ type: "answer", text, via: "dtmf" }) as const;
+    const heard = noteAnswer(tell(plan, [], { untilMs: 4000 }).state, sound).state;
+    const pressed = noteAnswer(heard, words("1")).state;
+    expect(pressed.dialog.answer).toEqual(words("1"));
+    expect(noteAnswer(noteAnswer(pressed, words("2")).state, sound).state.dialog.answer).toEqual(words("1"));
+  });
+
   it("of several digits wait for the rest only as long as more could follow", () => {
     const states = {
       q: { ask: "¿Nota?", digits: { "1": "one", "10": "ten" } },
@@ -282,9 +297,26 @@ describe("how a conversation ends early", () => {
     expect(told.finishedAtMs).toBeUndefined();
   });
 
-  it("the callee hangs up during the last words: they were not heard to the end", () => {
+  it("the callee hangs up during the thanks: what they answered stands", () => {
     const told = tell(plan, [presses(4000, "1"), hangsUp(4200)]);
-    expect(told.report.result.success).toBe(true);
+    expect(told.report).toMatchObject({
+      endedBy: "callee",
+      result: { success: true, output: { viene: "1" } },
+    });
+  });
+
+  it("the callee hangs up during an announcement: it was not told", () => {
+    const during = tell(planOf({ opening }), [hangsUp(1000)]);
+    expect(during.report.result).toMatchObject({ success: false });
+    expect(during.report.result.summary).toMatch(/colgó/);
+    expect(tell(planOf({ opening }), [hangsUp(2000)]).report.result.success).toBe(true);
+  });
+
+  it("a line that falls silent before the hang-up knows best how much was heard", () => {
+    const early = does(800, { type: "speech-stopped", speechId: "u1.1", playedMs: 600, totalMs: 1450 });
+    const told = tell(plan, [early, hangsUp(800)]);
+    expect(told.transcript).toEqual(["agent 0-800 cut: Hola, le"]);
+    expect(told.effects.filter(([, { type }]) => type === "play")).toHaveLength(1);
   });
 
   it("an operator hangs up", () => {
@@ -341,6 +373,15 @@ describe("a dialog model in trouble", () => {
     expect(told.transcript.join()).not.toContain("Tarde");
   });
 
+  it("whose answer is of another generation is not listened to either", () => {
+    const act = { type: "say", text: "Otra." } as const;
+    const told = tell(plan, [does(100, { type: "dialog-acted", generation: 9, act })], {
+      dialogAnswers: false,
+      untilMs: 5000,
+    });
+    expect(told.transcript).toEqual(["agent 0-1450: Hola, le llamo de la clínica."]);
+  });
+
   it("that presses keys has them sent in its turn", () => {
     const told = tell(
       planOf({ opening }),
@@ -365,11 +406,12 @@ describe("a voice in trouble", () => {
     expect(told.report.firstWordMs).toBeNull();
   });
 
-  it("whose end is never reported is taken for spoken", () => {
-    const told = tell(plan, [does(100, { type: "speech-ready", speechId: "u1.1", durationMs: 10 })], {
-      untilMs: 20_000,
-    });
-    expect(told.report.turns.length).toBeGreaterThan(1);
+  it("whose end is never reported is taken for spoken after a while", () => {
+    const told = tell(plan, [], { forgets: "u1.1", untilMs: 6000 });
+    expect(told.transcript).toEqual([
+      "agent 0-4450: Hola, le llamo de la clínica.",
+      "agent 4450-5750: ¿Viene mañana? Pulse 1 o 2.",
+    ]);
   });
 });
 

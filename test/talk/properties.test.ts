@@ -140,12 +140,30 @@ describe("whatever a line reports, in whatever order", () => {
         { type: "ask", text: "¿Qué?", digits: ["1"] } as const,
         { type: "pass" } as const,
         { type: "press", digits: "1" } as const,
+        { type: "begin" } as const,
+        { type: "say", text: "Y otra.", answerable: true, continues: true } as const,
+        { type: "note", note: { success: true, followUp: true } } as const,
       ),
     }),
+    fc.record({
+      type: fc.constant("dialog-failed" as const),
+      generation: fc.integer({ min: 0, max: 5 }),
+      reason: fc.constant("429"),
+    }),
+    fc.record({ type: fc.constantFrom("turn-ending" as const, "turn-ended" as const), text: fc.string() }),
+    fc.constant({ type: "turn-resumed" } as const),
+    fc.constant({ type: "hearing-lost", reason: "gone" } as const),
   );
+  const faculties = fc.record({
+    revocable: fc.boolean(),
+    endsTurns: fc.boolean(),
+    streaming: fc.boolean(),
+    finalWithinMs: fc.constantFrom(300, 2000),
+  });
 
   it("a step never throws, plays only what was asked for, and never leaves a deadline behind", () => {
-    const property = fc.property(fc.array(fc.tuple(input, fc.integer({ min: 0, max: 3000 }))), (inputs) => {
+    const feeding = fc.array(fc.tuple(input, fc.integer({ min: 0, max: 3000 })));
+    const property = fc.property(feeding, fc.option(faculties, { nil: {} }), (inputs, facts) => {
       const asked = new Set<string>();
       const note = (effects: readonly ConversationEffect[]): void => {
         for (const effect of effects) {
@@ -153,7 +171,7 @@ describe("whatever a line reports, in whatever order", () => {
           if (effect.type === "play") expect(asked).toContain(effect.speechId);
         }
       };
-      const first = startConversation(planOf({ opening: "Hola." }, { interrupt: true }));
+      const first = startConversation(planOf({ opening: "Hola." }, { interrupt: true }), facts);
       note(first.effects);
       let { state } = first;
       let now = 1_790_000_000_000.37;

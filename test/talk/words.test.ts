@@ -81,8 +81,8 @@ describe("phrases", () => {
   });
 
   it.each(["es", "en", "fr", "de", "it", "pt"])("%s: every listened-for phrase can be found", (language) => {
-    const { stop, voicemail, menu, hesitations, listening } = phrasesOf(language);
-    for (const phrase of [...stop, ...voicemail, ...menu, ...hesitations, ...listening]) {
+    const { stop, voicemail, menu, hesitations, listening, interrupting } = phrasesOf(language);
+    for (const phrase of [...stop, ...voicemail, ...menu, ...hesitations, ...listening, ...interrupting]) {
       expect(plainWords(phrase).trim()).not.toBe("");
       expect(holdsPhrase(`x ${phrase} y`, [phrase])).toBe(true);
     }

@@ -207,13 +207,14 @@ Content-Length: 0
     await gone[Symbol.asyncDispose]();
     await using us = await endpoint();
     const end = await dial(us, port).ended();
-    expect(end).toEqual({ by: "nobody", failure: "transport", answered: false, ringing: false });
+    const problem = `Nobody listens at 127.0.0.1:${port} (UDP).`;
+    expect(end).toEqual({ by: "nobody", failure: "transport", answered: false, ringing: false, problem });
   });
 
   it("to a name that does not exist ends as a transport failure", async () => {
     await using us = await endpoint();
     const end = await dial(us, 1, { target: { host: "nowhere.invalid", port: 5060 } }).ended();
-    expect(end).toMatchObject({ by: "nobody", failure: "transport" });
+    expect(end).toMatchObject({ failure: "transport", problem: "The name nowhere.invalid cannot be found." });
   });
 
   it("tells nothing from inside the order that caused it", async () => {
@@ -298,7 +299,10 @@ describe("a probe on the wire", () => {
     await gone[Symbol.asyncDispose]();
     await using us = await endpoint();
     const results = [us.probe({ host: "127.0.0.1", port }), us.probe({ host: "nowhere.invalid", port })];
-    expect(await Promise.all(results)).toEqual([{ failure: "transport" }, { failure: "transport" }]);
+    expect(await Promise.all(results)).toEqual([
+      { failure: "transport", problem: `Nobody listens at 127.0.0.1:${port} (UDP).` },
+      { failure: "transport", problem: "The name nowhere.invalid cannot be found." },
+    ]);
   });
 });
 
