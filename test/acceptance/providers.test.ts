@@ -8,6 +8,7 @@ import { DaemonProcess } from "../support/daemon-process.ts";
 import { TempHome } from "../support/temp-home.ts";
 import { startOpenAiServer } from "../support/vendors/openai-server.ts";
 import type { VendorServer } from "../support/vendors/vendor-server.ts";
+import { babble } from "../lines/loopback-call.ts";
 
 const key = "sk-of-the-acceptance-test";
 const playbook = `---
@@ -34,7 +35,7 @@ beforeAll(async () => {
   server = await startOpenAiServer({
     key,
     transcript: "Yes, that is fine.",
-    pcm: tone(1_500),
+    pcm: Int16Array.from(babble(1_500)),
     get words() {
       return chats() <= 1 ? ["Will you ", "come tomorrow?"] : ["Thank you, ", "goodbye."];
     },
@@ -80,17 +81,19 @@ test("a playbook without a script is held by the configured providers, and read 
   expect(call).toMatchObject({ success: true, summary: "She will come.", output: { coming: true } });
   expect(call.transcript).toContain("<b>[Assistant]</b> Will you come tomorrow?");
   expect(call.transcript).toContain("<b>[Customer]</b> Yes, that is fine.");
-  const asked = server.requests.find(({ path }) => path === "/v1/chat/completions")?.body ?? "";
-  expect(asked).toContain("Ana");
+  const asked = server.requests.filter(({ path }) => path === "/v1/chat/completions").map(({ body }) => body);
+  expect(asked.join("\n")).toContain("Ask Ana whether she comes tomorrow");
 });
 
-test("without a brain for the voice model the same playbook is refused in one sentence", async () => {
+test("a prompt alone is refused in one sentence where the voice model has no brain", async () => {
+  const bare = playbook.replace("name: invite", "name: bare").replace(/opening:.*\n/, "");
+  await outdialOk(home, ["playbook", "apply", "-"], { input: bare });
   const run = await outdial(home, [
     "call",
     "start",
     "+9990000001",
     "--playbook",
-    "invite",
+    "bare",
     "--voice-model",
     "human",
   ]);
@@ -144,11 +147,4 @@ fallback = { brain = "locked/llm" }
 local = "nova"
 locked = "nova"
 `;
-}
-
-/** Something audible, 24 kHz. */
-function tone(ms: number): Int16Array {
-  return Int16Array.from({ length: ms * 24 }, (_, i) =>
-    Math.round(6_000 * Math.sin((2 * Math.PI * 300 * i) / 24_000)),
-  );
 }
