@@ -1,10 +1,10 @@
 import { drive, type Clock } from "#base";
 import { nextRecallAt, type Outcome } from "#domain";
 import { describeError, type Log } from "#host";
-import type { ConversationPlan } from "#talk";
 import { attempt, startAttempt, type AttemptEffect, type AttemptFacts } from "./attempt.ts";
 import { concludeAttempt, durationOf } from "./conclude.ts";
 import { dialledAs } from "./dial-order.ts";
+import { planOf } from "./plan-of.ts";
 import type {
   AttemptEnd,
   ClaimedCall,
@@ -70,7 +70,7 @@ export async function runCall(running: RunningCall, around: CallSurroundings): P
     callId: claimed.call.id,
     attempt: claimed.attempt,
     address: await around.mediaAddress(trunk),
-    plan: planOf(claimed),
+    plan: planOf(claimed, trunk),
     ...(voice === undefined ? {} : { voice }),
     recordingPath: around.recordingPath(fileName),
     onEvent: (event) => events.onLine(event),
@@ -83,18 +83,6 @@ export async function runCall(running: RunningCall, around: CallSurroundings): P
     await line.close(); // Not dialled: nobody else would.
     throw error;
   }
-}
-
-function planOf({ call, settings }: ClaimedCall): ConversationPlan {
-  return {
-    settings,
-    params: call.params,
-    language: call.options.language,
-    voiceId: call.options.voiceId,
-    voiceModel: call.options.voiceModel,
-    interrupt: call.options.interrupt,
-    ...(call.timezone === null ? {} : { timezone: call.timezone }),
-  };
 }
 
 /** The shell of the attempt machine: performs its effects in order and keeps the store's writes in order behind them. */
