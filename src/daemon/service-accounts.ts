@@ -1,7 +1,6 @@
 import { newId, OutdialError, type AccountId, type Clock, type Entropy } from "#base";
-import { mintToken, tokenExpiresAt, type TokenExpiry } from "#domain";
+import { isTimeZone, mintToken, tokenExpiresAt, type TokenExpiry } from "#domain";
 import { hashes } from "#host";
-import { IANAZone } from "luxon";
 import type { Account, Store } from "./ports.ts";
 
 interface Parts {
@@ -40,7 +39,7 @@ export function accountService({ store, clock, entropy }: Parts, furnish: Furnis
         `"${order.name}" is no account name: letters, digits, dot, dash and underscore`,
       );
     }
-    if (!IANAZone.isValidZone(timezone)) {
+    if (!isTimeZone(timezone)) {
       throw new OutdialError(
         "bad-timezone",
         `"${timezone}" is no time zone; give an IANA name such as Europe/Madrid`,

@@ -1,6 +1,5 @@
 import { newId, OutdialError, type AccountId, type Clock, type Entropy } from "#base";
-import { isSandboxNumber, nextOpening, type CallingHours } from "#domain";
-import { DateTime } from "luxon";
+import { formatLaunchTime, isSandboxNumber, nextOpening, type CallingHours } from "#domain";
 import { bindPlaybook, mannerOf } from "./binding.ts";
 import type { Voices } from "./service-providers.ts";
 import { idempotencyEntry, type CallOrder, type StartedCall } from "./orders.ts";
@@ -117,7 +116,7 @@ function refuseForbidden(rules: DialRules, phone: string): void {
 
 function startMessage(call: NewCall, now: number, account: Account): string {
   if (call.dueAt === null || call.dueAt <= now) return `Call to ${call.to} started`;
-  const when = DateTime.fromMillis(call.dueAt, { zone: account.timezone }).toFormat("dd/MM/yyyy HH:mm");
+  const when = formatLaunchTime(call.dueAt, account.timezone);
   return call.dueAt > call.createdAt
     ? `Call to ${call.to} waits for the calling hours, which open at ${when}`
     : `Call to ${call.to} scheduled for ${when}`;
